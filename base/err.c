@@ -1,0 +1,94 @@
+/* Filling and wrapping of error values; no allocation. */
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kind_names[] = {
+	[ERR_NONE] = "none",		 [ERR_INVALID] = "invalid",   [ERR_DENIED] = "denied",
+	[ERR_NOT_FOUND] = "not_found",	 [ERR_LIMIT] = "limit",	      [ERR_TIMEOUT] = "timeout",
+	[ERR_CANCELED] = "canceled",	 [ERR_UNAVAILABLE] = "unavailable", [ERR_IO] = "io",
+	[ERR_INTERNAL] = "internal",
+};
+
+const char *err_kind_name(enum err_kind kind)
+{
+	return (size_t)kind < ARRAY_LEN(kind_names) ? kind_names[kind] : "internal";
+}
+
+enum err_kind err_kind_from_name(const char *name)
+{
+	for (size_t i = 0; name != NULL && i < ARRAY_LEN(kind_names); i++)
+		if (strcmp(name, kind_names[i]) == 0)
+			return (enum err_kind)i;
+	return ERR_INTERNAL;
+}
+
+/* A text that did not fit ends in "...", cut before a byte that would split a UTF-8 character. */
+static void mark_cut(char text[ERR_TEXT_MAX])
+{
+	size_t at = ERR_TEXT_MAX - 4;
+
+	while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80)
+		at--;
+	memcpy(text + at, "...", 4);
+}
+
+static void fill(struct err *err, const char *format, va_list args)
+{
+	int len = vsnprintf(err->text, sizeof(err->text), format, args);
+
+	if (len >= (int)sizeof(err->text))
+		mark_cut(err->text);
+}
+
+int err_set(struct err *err, enum err_kind kind, const char *format, ...)
+{
+	va_list args;
+
+	if (err == NULL)
+		return -1;
+	err->kind = kind;
+	va_start(args, format);
+	fill(err, format, args);
+	va_end(args);
+	return -1;
+}
+
+int err_errno(struct err *err, const char *format, ...)
+{
+	int number = errno;
+	char what[ERR_TEXT_MAX];
+	va_list args;
+
+	if (err == NULL)
+		return -1;
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	return err_set(err, ERR_IO, "%s: %s", what, strerror(number));
+}
+
+int err_wrap(struct err *err, const char *format, ...)
+{
+	char what[ERR_TEXT_MAX];
+	char before[ERR_TEXT_MAX];
+	va_list args;
+
+	if (err == NULL)
+		return -1;
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	memcpy(before, err->text, sizeof(before));
+	return err_set(err, err->kind == ERR_NONE ? ERR_INTERNAL : err->kind, "%s: %s", what,
+		       before);
+}
+
+void err_clear(struct err *err)
+{
+	err->kind = ERR_NONE;
+	err->text[0] = '\0';
+}

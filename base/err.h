@@ -1,0 +1,54 @@
+/*
+ * One error value, owned by the caller and filled where the failure happened.
+ *
+ * Every function that can fail takes `struct err *err` last and returns a negative number.
+ * On the way up err_wrap() puts what we were doing in front: "bundle state/x.json: open: ...".
+ * Nothing is allocated on the failure path. No secret and no row data enters an error text.
+ *
+ * The kind answers one question: what should the caller do?
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/mem.h"
+
+enum err_kind {
+	ERR_NONE = 0,
+	ERR_INVALID,	 /* the input is wrong: mend it */
+	ERR_DENIED,	 /* not allowed: do not try again as the same caller */
+	ERR_NOT_FOUND,	 /* no such thing, or out of the caller's sight */
+	ERR_LIMIT,	 /* a bound was reached: ask for less */
+	ERR_TIMEOUT,	 /* a deadline passed */
+	ERR_CANCELED,	 /* someone asked for it to stop */
+	ERR_UNAVAILABLE, /* a peer or resource is missing: try later */
+	ERR_IO,		 /* the operating system failed us */
+	ERR_INTERNAL,	 /* our own mistake */
+};
+
+#define ERR_TEXT_MAX 1024
+
+struct err {
+	enum err_kind kind;
+	char text[ERR_TEXT_MAX]; /* always NUL-terminated, cut with "..." when too long */
+};
+
+/* Fills err (which may be NULL) and returns -1. */
+int err_set(struct err *err, enum err_kind kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* As err_set(), with ": " and the text of errno behind. */
+int err_errno(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Puts "what: " in front of the text, keeps the kind, returns -1. */
+int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void err_clear(struct err *err);
+
+/* "invalid", "denied", ...: the same words on every channel and in every message. */
+const char *err_kind_name(enum err_kind kind);
+enum err_kind err_kind_from_name(const char *name); /* ERR_INTERNAL when unknown */
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * The audit log as the broker uses it. Read this first; record.h of include/writ names the fields.
+ *
+ *   append -> line formatted, chained and hashed at once, in memory (seq is final)
+ *   flush  -> one write and one fdatasync for all lines waiting (group commit), in the thread pool
+ *   head   -> the leaf hashes go to the signer, which extends its own tree and signs the new head
+ *   done   -> callbacks of everything at or below that size run: only now may replies leave
+ *
+ * Any write, sync or signing failure stops the log for good: every waiting and later callback gets
+ * the error, and the broker denies from then on.
+ */
+#ifndef BROKER_AUDIT_AUDIT_H
+#define BROKER_AUDIT_AUDIT_H
+
+#include <stdint.h>
+#include <uv.h>
+
+#include "base/crypto.h"
+#include "base/err.h"
+#include "base/json.h"
+
+struct audit;
+
+/* How the writer reaches the signer; broker/signer_client.c implements it over the channel. */
+struct audit_signer {
+	void *self;
+	/* Extends the signer's tree by count leaves and signs; done once, later, with the
+	 * checkpoint note (C2SP signed-note text), or err. */
+	void (*sign_head)(void *self, const uint8_t (*leaves)[SHA256_LEN], size_t count,
+			  void (*done)(void *data, const char *note, const struct err *err),
+			  void *data);
+	void (*sign_tail)(void *self, const struct json *tail,
+			  void (*done)(void *data, const char *note, const struct err *err),
+			  void *data);
+};
+
+struct audit_options {
+	const char *dir;	/* state/audit, made if absent, 0700 */
+	const char *origin;	/* name of the log, e.g. "writ.local/sales/9f2c..." */
+	const char *vkey;	/* the signer's verifier key for heads */
+	struct audit_signer signer;
+};
+
+/* What opening found, for service.start and for people. */
+struct audit_opened {
+	uint64_t size;		 /* records on disk */
+	bool created;		 /* a new log: record 0 (log.open) was queued */
+	bool from_tail;		 /* a signed tail state was used instead of rescanning */
+	uint64_t recovered_bytes; /* torn tail cut away (copied aside first) */
+	const char *checkpoint;	 /* last published head, NULL when none; owned by the audit */
+};
+
+/* Blocking, before the loop runs. Frontier (peaks, largest first) is what the signer resumes from.
+ * Fails with ERR_INVALID (exit 65) when the log contradicts its head, ERR_UNAVAILABLE (exit 75)
+ * when another process holds the lock. */
+MUST_CHECK int audit_open(uv_loop_t *loop, const struct audit_options *options,
+			  struct audit **ret_audit, struct audit_opened *ret_opened,
+			  struct err *err);
+size_t audit_frontier(const struct audit *audit, uint8_t (*ret_peaks)[SHA256_LEN], size_t max);
+
+/*
+ * Queues one record. fields holds every member but _prev, _seq, ts, v and cm, in any order; secrets
+ * (NULL or an object name -> value) are committed with fresh salts. Both are taken. If
+ * ret_disclosures is not NULL it receives an array of disclosure strings, the caller's to free.
+ * Returns the record's seq. After the log has stopped: UINT64_MAX, nothing queued.
+ */
+uint64_t audit_append(struct audit *audit, struct json *fields, struct json *secrets,
+		      struct json **ret_disclosures);
+
+/* done runs once, later, from the loop: err is NULL when all records up to seq are durable and
+ * covered by a signed head. */
+void audit_when_durable(struct audit *audit, uint64_t seq,
+			void (*done)(void *data, const struct err *err), void *data);
+
+const char *audit_checkpoint(const struct audit *audit); /* newest head, NULL when none */
+uint64_t audit_size(const struct audit *audit);
+bool audit_stopped(const struct audit *audit, struct err *ret_why);
+
+/* Flushes, asks for the signed tail state, writes it, closes; done runs last. */
+void audit_close(struct audit *audit, void (*done)(void *data, const struct err *err), void *data);
+
+#endif

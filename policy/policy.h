@@ -1,0 +1,116 @@
+/*
+ * Policy: read this first.
+ *
+ *   scope files --(policy/source.c, check.c, compile.c; in `writ`)--> bundle bytes, named by SHA-256
+ *   bundle bytes --(policy/bundle.c; in the broker)--> struct bundle --(policy/decide.c)--> verdict
+ *
+ * bundle.c and decide.c are pure: no I/O, no clock, no loop. Deny beats ask beats allow; no match
+ * denies; deny and ask match when any part of a call does; an allow must cover the whole call alone.
+ */
+#ifndef POLICY_POLICY_H
+#define POLICY_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/crypto.h"
+#include "base/err.h"
+#include "base/json.h"
+
+struct bundle; /* immutable once read */
+
+struct task_budget { /* per_task of an agent */
+	int64_t tool_calls;
+	int64_t tool_errors;
+	int64_t model_calls;
+	int64_t attempts;
+	int64_t time_ms;
+	int64_t scan_bytes;
+};
+
+struct call_limits { /* per_call of a rule; the smallest of all that apply counts */
+	int64_t rows;
+	int64_t bytes;
+	int64_t scan_bytes;
+	int64_t time_ms;
+};
+
+struct agent_def { /* owned by the bundle */
+	const char *name;
+	const char *id;	   /* URI */
+	const char *role;  /* query, report */
+	const char *owner; /* team:... */
+	const char *scope;
+	const char *at;	   /* scopes/sales.yaml:8 */
+	int64_t token_seconds;
+	struct task_budget budget;
+	const char *const *hands_to; /* NULL-terminated */
+};
+
+MUST_CHECK int bundle_read(const char *bytes, size_t len, struct bundle **ret_bundle,
+			   struct err *err);
+void bundle_free(struct bundle *bundle);
+void bundle_freep(struct bundle **bundle);
+const char *bundle_digest(const struct bundle *bundle); /* SHA-256 of its bytes, 64 hex */
+const struct agent_def *bundle_agent(const struct bundle *bundle, const char *name);
+size_t bundle_agent_count(const struct bundle *bundle);
+const struct agent_def *bundle_agent_at(const struct bundle *bundle, size_t index);
+
+struct names { /* a borrowed list of names */
+	const char *const *items;
+	size_t count;
+};
+
+struct subject { /* from the verified session, never from a request */
+	const char *user;
+	struct names groups;
+	const char *tenant; /* NULL when none */
+};
+
+struct call_facts {
+	const char *agent;
+	struct subject subject;
+	const char *tool;
+	const char *database; /* NULL for tools that touch none */
+	struct names tables;
+	struct names columns; /* "table.column"; "table." when a table is touched without a column */
+	struct names functions; /* lower case */
+};
+
+enum effect { EFFECT_DENY, EFFECT_ASK, EFFECT_ALLOW };
+
+struct verdict {
+	enum effect effect;
+	const char *rule; /* owned by the bundle; NULL when no rule matched */
+	const char *at;	  /* file:line of that rule; NULL likewise */
+	const char *code; /* stable: allowed, rule_denies, rule_asks, no_rule, unknown_agent */
+	char reason[256]; /* for the record and the policy author, never for the agent */
+	struct call_limits limits; /* valid for allow */
+};
+
+/* Never fails: any doubt is a denial. */
+void policy_decide(const struct bundle *bundle, const struct call_facts *facts,
+		   struct verdict *ret_verdict);
+
+/* Can this agent, for this user, use the tool at all? For listing tools and for tokens. */
+bool policy_tool_visible(const struct bundle *bundle, const char *agent,
+			 const struct subject *subject, const char *tool);
+
+/*
+ * What list-like tools may show: every table (and column, function) that some allow rule would let
+ * this agent, for this user, reach with this tool, less what deny rules take away:
+ *   {"database":"sales","tables":{"orders":"all","customers":["customer_id","region"]},
+ *    "functions":["sum",...],"except":{"payroll":"all"}}
+ * "all" means every column but those under "except". The caller owns the result.
+ */
+struct json *policy_view(const struct bundle *bundle, const char *agent,
+			 const struct subject *subject, const char *tool, const char *database);
+
+/* The claims "authorization_details" of a token for this agent and user: an upper bound of what
+ * policy_decide() may allow, in the constraint vocabulary of draft-niyikiza-oauth-attenuating-
+ * agent-tokens-01. The caller owns the result. */
+struct json *policy_grant(const struct bundle *bundle, const char *agent,
+			  const struct subject *subject);
+
+#endif

@@ -1,0 +1,106 @@
+/* Errors, memory and buffers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+static void test_err_wrap_puts_the_doing_in_front_and_keeps_the_kind(void **state)
+{
+	struct err err;
+
+	(void)state;
+	assert_int_equal(err_set(&err, ERR_LIMIT, "line over %d bytes", 7), -1);
+	assert_int_equal(err_wrap(&err, "bundle %s", "x"), -1);
+	assert_string_equal(err.text, "bundle x: line over 7 bytes");
+	assert_int_equal(err.kind, ERR_LIMIT);
+}
+
+static void test_err_errno_names_the_system_error(void **state)
+{
+	struct err err;
+
+	(void)state;
+	errno = ENOENT;
+	err_errno(&err, "open %s", "f");
+	assert_string_equal(err.text, "open f: No such file or directory");
+	assert_int_equal(err.kind, ERR_IO);
+}
+
+static void test_err_text_too_long_is_cut_between_characters(void **state)
+{
+	char text[3 * ERR_TEXT_MAX + 1];
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < ERR_TEXT_MAX; i++)
+		memcpy(text + 3 * i, "\xE2\x82\xAC", 3); /* euro signs */
+	text[3 * ERR_TEXT_MAX] = '\0';
+	err_set(&err, ERR_INVALID, "%s", text);
+	assert_string_equal(err.text + strlen(err.text) - 3, "...");
+	assert_int_equal((strlen(err.text) - 3) % 3, 0);
+}
+
+static void test_err_kind_names_read_back(void **state)
+{
+	(void)state;
+	for (int kind = ERR_NONE; kind <= ERR_INTERNAL; kind++)
+		assert_int_equal(err_kind_from_name(err_kind_name((enum err_kind)kind)), kind);
+	assert_int_equal(err_kind_from_name("no such kind"), ERR_INTERNAL);
+	assert_int_equal(err_kind_from_name(NULL), ERR_INTERNAL);
+}
+
+static void test_buf_grows_drops_and_hands_over(void **state)
+{
+	struct buf buf = BUF_INIT;
+	char *text;
+
+	(void)state;
+	assert_string_equal(buf_str(&buf), "");
+	for (int i = 0; i < 1000; i++)
+		buf_addf(&buf, "%03d,", i);
+	assert_int_equal(buf.len, 4000);
+	buf_drop(&buf, 3996);
+	assert_string_equal(buf_str(&buf), "999,");
+	buf_drop(&buf, 10);
+	assert_string_equal(buf_str(&buf), "");
+	buf_add(&buf, "a\0b", 3);
+	assert_int_equal(buf.len, 3);
+	text = buf_take(&buf);
+	assert_memory_equal(text, "a\0b", 4);
+	assert_null(buf.bytes);
+	mem_free(text);
+	buf_clear(&buf);
+}
+
+static void test_take_leaves_null_behind(void **state)
+{
+	CLEANUP(mem_freep) char *text = mem_str("x");
+	char *taken = TAKE(text);
+
+	(void)state;
+	assert_null(text);
+	assert_string_equal(taken, "x");
+	mem_free(taken);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_err_wrap_puts_the_doing_in_front_and_keeps_the_kind),
+		cmocka_unit_test(test_err_errno_names_the_system_error),
+		cmocka_unit_test(test_err_text_too_long_is_cut_between_characters),
+		cmocka_unit_test(test_err_kind_names_read_back),
+		cmocka_unit_test(test_buf_grows_drops_and_hands_over),
+		cmocka_unit_test(test_take_leaves_null_behind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
