@@ -1,0 +1,119 @@
+/*
+ * A metric query: what is asked, in the words of the model, before any SQL. The planner (or a
+ * language model) writes it; compile.h turns it into SQL that is right at its grain.
+ *
+ * Values are plain structs that own their text; names are checked against the model by
+ * metric_query_compile(), not here. JSON form (unknown members are refused):
+ *   {"metrics":["net_sales"],
+ *    "dimensions":[{"field":"customers.region"},{"field":"orders.order_date","bucket":"month"}],
+ *    "filters":[{"field":"orders.status","op":"=","values":["completed"]}],
+ *    "period":{"field":"orders.order_date","from":"2026-07-01","to":"2026-10-01",
+ *              "label":"last quarter"},
+ *    "compare":{"from":"2026-04-01","to":"2026-07-01","label":"the quarter before"},
+ *    "order":[{"by":"net_sales","desc":true}], "limit":3,
+ *    "share":true, "average_per":"customers.name", "dataset":"issues"}
+ */
+#ifndef AGENTS_QUERY_METRIC_QUERY_H
+#define AGENTS_QUERY_METRIC_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+
+enum time_bucket {
+	BUCKET_NONE,
+	BUCKET_DAY,
+	BUCKET_WEEK,
+	BUCKET_MONTH,
+	BUCKET_QUARTER,
+	BUCKET_YEAR
+};
+
+struct query_dimension {
+	char *field;		 /* owned; "dataset.field" */
+	enum time_bucket bucket; /* of a time field */
+};
+
+enum filter_op {
+	OP_IN,	     /* one of values; one value is "=" */
+	OP_NOT,	     /* none of values; missing values are kept (they are not one of them) */
+	OP_AT_LEAST, /* >= */
+	OP_AT_MOST,  /* <= */
+	OP_MORE,     /* > */
+	OP_LESS,     /* < */
+	OP_MISSING,  /* has no value */
+	OP_PRESENT,
+};
+
+struct query_filter {
+	char *field; /* owned */
+	enum filter_op op;
+	struct json *values; /* owned array of strings, integers, reals, booleans; empty for MISSING
+				and PRESENT, exactly one for comparisons */
+};
+
+#define DATE_LEN 10 /* YYYY-MM-DD */
+
+struct query_period {
+	bool set;
+	char *field;		 /* owned; NULL: the metric's (or dataset's) default time field */
+	char from[DATE_LEN + 1]; /* inclusive; "" is open (compare needs both) */
+	char to[DATE_LEN + 1];	 /* exclusive; "" is open */
+	char *label;		 /* owned; the words of the question: "last quarter"; may be NULL */
+};
+
+struct query_order {
+	char *by; /* owned; a metric's name, a dimension's field, or "change", "change_percent" */
+	bool desc;
+};
+
+struct metric_query {
+	char **metrics; /* owned; none: a listing of the distinct dimension values */
+	size_t metric_count;
+	struct query_dimension *dimensions;
+	size_t dimension_count;
+	struct query_filter *filters;
+	size_t filter_count;
+	struct query_period period;
+	struct query_period compare; /* field unused; needs period */
+	struct query_order *order;   /* none: the first metric descending, times ascending */
+	size_t order_count;
+	int64_t limit;	   /* rows asked; 0: all */
+	bool share;	   /* adds the percentage of the total over all groups, shown or not */
+	char *average_per; /* owned; "dataset.field": the average of the metric's values per it */
+	char *dataset; /* owned; which rows a listing looks through; NULL: found from its fields */
+};
+
+struct metric_query *metric_query_new(void);
+void metric_query_free(struct metric_query *query); /* NULL is fine */
+void metric_query_freep(struct metric_query **query);
+struct metric_query *metric_query_copy(const struct metric_query *query);
+
+/* Building: texts are copied. */
+void metric_query_add_metric(struct metric_query *query, const char *name);
+void metric_query_add_dimension(struct metric_query *query, const char *field,
+				enum time_bucket bucket);
+/* values is taken over; NULL is an empty list. */
+void metric_query_add_filter(struct metric_query *query, const char *field, enum filter_op op,
+			     struct json *values);
+void metric_query_add_filter_str(struct metric_query *query, const char *field, enum filter_op op,
+				 const char *value);
+void metric_query_add_order(struct metric_query *query, const char *by, bool desc);
+/* from and to as YYYY-MM-DD or ""; field and label may be NULL. */
+MUST_CHECK int query_period_set(struct query_period *period, const char *field, const char *from,
+				const char *to, const char *label, struct err *err);
+
+struct json *metric_query_to_json(const struct metric_query *query);
+MUST_CHECK int metric_query_from_json(const struct json *json, struct metric_query **ret_query,
+				      struct err *err);
+
+const char *time_bucket_name(enum time_bucket bucket); /* "month"; NULL for BUCKET_NONE */
+const char *filter_op_name(enum filter_op op);	       /* "=", "not", ">=", ..., "missing" */
+
+/* Days since 1970-01-01 of a proleptic Gregorian YYYY-MM-DD; refuses what is no date. */
+MUST_CHECK int date_to_days(const char *date, int64_t *ret_days, struct err *err);
+
+#endif
