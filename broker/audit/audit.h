@@ -50,19 +50,27 @@ struct audit_opened {
 	const char *checkpoint;	 /* last published head, NULL when none; owned by the audit */
 };
 
-/* Blocking, before the loop runs. Frontier (peaks, largest first) is what the signer resumes from.
- * Fails with ERR_INVALID (exit 65) when the log contradicts its head, ERR_UNAVAILABLE (exit 75)
- * when another process holds the lock. */
+/* Blocking, before the loop runs. Fails with ERR_INVALID (exit 65) when the log contradicts its
+ * head (nothing was changed then), ERR_UNAVAILABLE (exit 75) when another process holds the lock. */
 MUST_CHECK int audit_open(uv_loop_t *loop, const struct audit_options *options,
 			  struct audit **ret_audit, struct audit_opened *ret_opened,
 			  struct err *err);
-size_t audit_frontier(const struct audit *audit, uint8_t (*ret_peaks)[SHA256_LEN], size_t max);
+/*
+ * The head the signer resumes from: its size and its peaks, largest first; returns their number
+ * (at most AUDIT_PEAKS_MAX). Records behind it are signed by the first sign_head(), which comes from
+ * the loop: send head.resume before the loop runs (one channel keeps the order).
+ */
+#define AUDIT_PEAKS_MAX 64
+size_t audit_frontier(const struct audit *audit, uint64_t *ret_size,
+		      uint8_t (*ret_peaks)[SHA256_LEN]);
 
 /*
  * Queues one record. fields holds every member but _prev, _seq, ts, v and cm, in any order; secrets
  * (NULL or an object name -> value) are committed with fresh salts. Both are taken. If
  * ret_disclosures is not NULL it receives an array of disclosure strings, the caller's to free.
- * Returns the record's seq. After the log has stopped: UINT64_MAX, nothing queued.
+ * Returns the record's seq. UINT64_MAX, and nothing queued, after the log has stopped, and for
+ * fields that make no record (over 65,535 bytes, a key or value of a wrong form): such a record
+ * does not stop the log, but audit_when_durable(UINT64_MAX) answers with the reason.
  */
 uint64_t audit_append(struct audit *audit, struct json *fields, struct json *secrets,
 		      struct json **ret_disclosures);
