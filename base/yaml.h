@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/nearest.h" /* for its messages */
 
 enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
@@ -47,7 +48,5 @@ MUST_CHECK int yaml_want_bool(const struct yaml *node, bool *ret, struct err *er
 /* err_set() with "file:line:column: " in front, and a caret frame of the source line behind. */
 int yaml_error(const struct yaml *node, struct err *err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The candidate nearest to word (edit distance at most 2 or a third of its length), or NULL. */
-const char *nearest_word(const char *word, const char *const *candidates, size_t count);
 
 #endif
