@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/json.h"
 
@@ -54,8 +55,6 @@ struct query_filter {
 	struct json *values; /* owned array of strings, integers, reals, booleans; empty for MISSING
 				and PRESENT, exactly one for comparisons */
 };
-
-#define DATE_LEN 10 /* YYYY-MM-DD */
 
 struct query_period {
 	bool set;
@@ -112,8 +111,5 @@ MUST_CHECK int metric_query_from_json(const struct json *json, struct metric_que
 
 const char *time_bucket_name(enum time_bucket bucket); /* "month"; NULL for BUCKET_NONE */
 const char *filter_op_name(enum filter_op op);	       /* "=", "not", ">=", ..., "missing" */
-
-/* Days since 1970-01-01 of a proleptic Gregorian YYYY-MM-DD; refuses what is no date. */
-MUST_CHECK int date_to_days(const char *date, int64_t *ret_days, struct err *err);
 
 #endif
