@@ -38,6 +38,17 @@ static void make_room(struct buf *buf, size_t more)
 	buf->cap = cap;
 }
 
+void buf_reserve(struct buf *buf, size_t more)
+{
+	size_t need = buf->len + more + 1;
+
+	if (need <= buf->cap)
+		return;
+	buf->bytes = mem_grow(buf->bytes, need);
+	buf->cap = need;
+	buf->bytes[buf->len] = '\0';
+}
+
 void buf_add(struct buf *buf, const void *bytes, size_t len)
 {
 	make_room(buf, len);

@@ -10,7 +10,8 @@
 int64_t clock_now_us(void);  /* microseconds since 1970-01-01 UTC */
 int64_t clock_mono_us(void); /* monotonic, for durations and deadlines */
 
-/* "2026-08-22T10:00:01.000001Z": 27 characters and NUL. RFC 3339. */
+/* "2026-08-22T10:00:01.000001Z": 27 characters and NUL. RFC 3339, exactly this form, years 0000 to
+ * 9999; writing another year gives the nearest of these. The same holds for date_write(). */
 #define TIMESTAMP_LEN 27
 void timestamp_write(int64_t time_us, char out[TIMESTAMP_LEN + 1]);
 MUST_CHECK int timestamp_read(const char *text, int64_t *ret_time_us, struct err *err);
@@ -31,7 +32,8 @@ struct date date_add_months(struct date date, int months); /* clamps to the mont
 int date_compare(struct date a, struct date b);
 void date_write(struct date date, char out[DATE_LEN + 1]); /* 2026-10-15 */
 MUST_CHECK int date_read(const char *text, struct date *ret_date, struct err *err);
-/* The civil date in a named IANA zone ("Europe/Berlin"; "UTC" needs no database). */
+/* The civil date in a named IANA zone ("Europe/Berlin"; "UTC" needs no database). A confined
+ * process must be allowed to read TIMEZONE_FOLDER (base/timezone.h). */
 MUST_CHECK int date_today(const char *timezone, int64_t now_us, struct date *ret_date,
 			  struct err *err);
 

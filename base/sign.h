@@ -13,8 +13,9 @@
 
 struct sign_key; /* opaque */
 
+/* Making and freeing ask the kernel for memory: outside a tight sandbox only. Aborts without it. */
 struct sign_key *sign_key_from_seed(const uint8_t seed[ED25519_SEED_LEN]);
-void sign_key_free(struct sign_key *key);
+void sign_key_free(struct sign_key *key); /* NULL is fine */
 void sign_key_public(const struct sign_key *key, uint8_t out[ED25519_PUBLIC_LEN]);
 void sign_bytes(const struct sign_key *key, const void *bytes, size_t len,
 		uint8_t signature[ED25519_SIGNATURE_LEN]);

@@ -1,0 +1,183 @@
+/*
+ * The door to libsodium for everyone: hashes, verifying, encodings, randomness. Nothing here needs
+ * a secret key, so nothing here can sign. What can fail are the readers of foreign text.
+ */
+#include "base/crypto.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+_Static_assert(sizeof(struct sha256) >= sizeof(crypto_hash_sha256_state), "room for the state");
+_Static_assert(SHA256_LEN == crypto_hash_sha256_BYTES, "SHA-256");
+_Static_assert(ED25519_PUBLIC_LEN == crypto_sign_PUBLICKEYBYTES, "Ed25519 public key");
+_Static_assert(ED25519_SIGNATURE_LEN == crypto_sign_BYTES, "Ed25519 signature");
+
+void crypto_init(void)
+{
+	if (sodium_init() < 0) {
+		fputs("libsodium could not start\n", stderr);
+		abort();
+	}
+}
+
+static crypto_hash_sha256_state *state_of(struct sha256 *state)
+{
+	return (crypto_hash_sha256_state *)(void *)state;
+}
+
+void sha256_init(struct sha256 *state)
+{
+	crypto_hash_sha256_init(state_of(state));
+}
+
+void sha256_add(struct sha256 *state, const void *bytes, size_t len)
+{
+	if (len > 0)
+		crypto_hash_sha256_update(state_of(state), bytes, len);
+}
+
+void sha256_end(struct sha256 *state, uint8_t out[SHA256_LEN])
+{
+	crypto_hash_sha256_final(state_of(state), out);
+}
+
+void sha256_once(const void *bytes, size_t len, uint8_t out[SHA256_LEN])
+{
+	struct sha256 state;
+
+	sha256_init(&state);
+	sha256_add(&state, bytes, len);
+	sha256_end(&state, out);
+}
+
+void sha256_hex(const void *bytes, size_t len, char out[SHA256_HEX_LEN + 1])
+{
+	uint8_t hash[SHA256_LEN];
+
+	sha256_once(bytes, len, hash);
+	hex_write(hash, sizeof(hash), out);
+}
+
+void blake2b_256(const void *bytes, size_t len, const uint8_t *key, size_t key_len, uint8_t out[32])
+{
+	if (crypto_generichash(out, 32, bytes, len, key, key_len) != 0)
+		abort(); /* only a key over 64 bytes can fail */
+}
+
+bool ed25519_verify(const uint8_t signature[ED25519_SIGNATURE_LEN], const void *bytes, size_t len,
+		    const uint8_t public_key[ED25519_PUBLIC_LEN])
+{
+	return crypto_sign_verify_detached(signature, bytes, len, public_key) == 0;
+}
+
+bool bytes_equal(const void *a, const void *b, size_t len)
+{
+	return sodium_memcmp(a, b, len) == 0;
+}
+
+void bytes_wipe(void *bytes, size_t len)
+{
+	sodium_memzero(bytes, len);
+}
+
+void random_bytes(void *out, size_t len)
+{
+	randombytes_buf(out, len);
+}
+
+void hex_write(const uint8_t *bytes, size_t len, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < len; i++) {
+		*out++ = digits[bytes[i] >> 4];
+		*out++ = digits[bytes[i] & 0xF];
+	}
+	*out = '\0';
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int hex_read(const char *text, size_t text_len, uint8_t *out, size_t out_len, struct err *err)
+{
+	if (text_len != 2 * out_len)
+		return err_set(err, ERR_INVALID, "%zu hexadecimal digits are expected, not %zu",
+			       2 * out_len, text_len);
+	for (size_t i = 0; i < text_len; i++)
+		if (hex_value(text[i]) < 0)
+			return err_set(err, ERR_INVALID,
+				       "character %zu is not a lowercase hexadecimal digit", i + 1);
+	for (size_t i = 0; i < out_len; i++)
+		out[i] = (uint8_t)(hex_value(text[2 * i]) << 4 | hex_value(text[2 * i + 1]));
+	return 0;
+}
+
+static void encode(const void *bytes, size_t len, int variant, struct buf *out)
+{
+	size_t room = sodium_base64_encoded_len(len, variant); /* with NUL */
+	CLEANUP(mem_freep) char *text = mem_alloc(room);
+
+	buf_add_str(out, sodium_bin2base64(text, room, bytes, len, variant));
+}
+
+/* libsodium refuses other alphabets, blanks, wrong padding and non-zero bits left over. */
+static int decode(const char *text, size_t len, int variant, const char *name, struct buf *out,
+		  struct err *err)
+{
+	size_t room = len / 4 * 3 + 3, got;
+	CLEANUP(mem_freep) uint8_t *bytes = mem_alloc(room);
+
+	if (sodium_base642bin(bytes, room, text, len, NULL, &got, NULL, variant) != 0)
+		return err_set(err, ERR_INVALID, "not %s", name);
+	buf_add(out, bytes, got);
+	return 0;
+}
+
+void base64url_write(const void *bytes, size_t len, struct buf *out)
+{
+	encode(bytes, len, sodium_base64_VARIANT_URLSAFE_NO_PADDING, out);
+}
+
+int base64url_read(const char *text, size_t len, struct buf *out, struct err *err)
+{
+	return decode(text, len, sodium_base64_VARIANT_URLSAFE_NO_PADDING,
+		      "base64url without padding", out, err);
+}
+
+void base64_write(const void *bytes, size_t len, struct buf *out)
+{
+	encode(bytes, len, sodium_base64_VARIANT_ORIGINAL, out);
+}
+
+int base64_read(const char *text, size_t len, struct buf *out, struct err *err)
+{
+	return decode(text, len, sodium_base64_VARIANT_ORIGINAL, "base64 with padding", out, err);
+}
+
+/* Milliseconds, version, 1/4096 of a millisecond (RFC 9562, 6.2, method 3), variant, 62 random
+ * bits: ids of one process sort by the time they were made. */
+void uuid7(char out[UUID_LEN + 1])
+{
+	uint64_t now = (uint64_t)clock_now_us();
+	uint64_t head = (now / 1000) << 16 | 0x7000 | (now % 1000 * 4096 / 1000);
+	uint8_t bytes[16];
+	char hex[33];
+
+	random_bytes(bytes + 8, 8);
+	bytes[8] = (uint8_t)((bytes[8] & 0x3F) | 0x80);
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(head >> (56 - 8 * i));
+	hex_write(bytes, sizeof(bytes), hex);
+	snprintf(out, UUID_LEN + 1, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
+		 hex + 20);
+}
