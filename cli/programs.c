@@ -1,0 +1,194 @@
+/* Starting the programs; see programs.h. An end of a channel is closed here as soon as both
+ * programs hold theirs. */
+#include "cli/programs.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/lane.h"
+#include "cli/spawn.h"
+
+void programs_init(struct programs *programs, const struct json *config)
+{
+	const struct json *sources = json_get(config, "sources");
+	struct program *program;
+
+	programs->items = mem_array(3 + json_len(sources), sizeof(*program));
+	program = programs->items;
+	(program++)->kind = PROGRAM_BROKER;
+	(program++)->kind = PROGRAM_SIGNER;
+	json_each(source, sources)
+	{
+		program->kind = PROGRAM_CONNECTOR;
+		program->name = json_key(source);
+		program->source = json_get_str(source, "path");
+		program++;
+	}
+	(program++)->kind = PROGRAM_ORCHESTRATOR;
+	programs->count = (size_t)(program - programs->items);
+}
+
+void programs_clear(struct programs *programs)
+{
+	if (programs->control_fd >= 0)
+		close(programs->control_fd);
+	programs->control_fd = -1;
+	mem_free(programs->items);
+	programs->items = NULL;
+	programs->count = 0;
+}
+
+struct program *programs_broker(const struct programs *programs)
+{
+	return &programs->items[0];
+}
+
+struct program *programs_find_pid(const struct programs *programs, pid_t pid)
+{
+	for (size_t i = 0; i < programs->count; i++)
+		if (programs->items[i].pid == pid)
+			return &programs->items[i];
+	return NULL;
+}
+
+bool programs_any_running(const struct programs *programs)
+{
+	for (size_t i = 0; i < programs->count; i++)
+		if (programs->items[i].pid > 0)
+			return true;
+	return false;
+}
+
+static int socket_pair(int ret_ends[2], struct err *err)
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ret_ends) < 0)
+		return err_errno(err, "socketpair");
+	return 0;
+}
+
+static const char *program_file(enum program_kind kind)
+{
+	switch (kind) {
+	case PROGRAM_BROKER:
+		return "writ-broker";
+	case PROGRAM_SIGNER:
+		return "writ-signer";
+	case PROGRAM_CONNECTOR:
+		return "writ-sqlite";
+	case PROGRAM_ORCHESTRATOR:
+		return "writ-orchestrator";
+	}
+	return NULL;
+}
+
+const char *program_label(const struct program *program)
+{
+	return program->name != NULL ? program->name : program_file(program->kind);
+}
+
+static int start_program(struct programs *programs, struct program *program, const int *fds,
+			 int fd_count, struct err *err)
+{
+	const char *args[6];
+	struct spawn spawn = {.program = program_file(program->kind), .args = args};
+	int count = 0;
+
+	if (program->kind == PROGRAM_CONNECTOR) {
+		args[count++] = program->name;
+		args[count++] = program->source;
+	} else {
+		args[count++] = programs->workspace;
+	}
+	if (program->kind == PROGRAM_BROKER && programs->until_idle)
+		args[count++] = "--until-idle";
+	if (programs->reduced)
+		args[count++] = "--reduced";
+	args[count] = NULL;
+	for (int i = 0; i < fd_count; i++)
+		spawn.fds[i] = fds[i];
+	spawn.fd_count = fd_count;
+	program->started_us = clock_mono_us();
+	return spawn_program(&spawn, &program->pid, err);
+}
+
+static int start_broker(struct programs *programs, struct program *program, struct err *err)
+{
+	int ends[2], result;
+	int fds[2];
+
+	if (socket_pair(ends, err) < 0)
+		return -1;
+	fds[0] = ends[1];
+	fds[1] = programs->listen_fd;
+	result = start_program(programs, program, fds, 2, err);
+	close(ends[1]);
+	if (programs->control_fd >= 0)
+		close(programs->control_fd);
+	programs->control_fd = ends[0];
+	return result;
+}
+
+static struct json *attach_message(const struct program *program)
+{
+	struct json *message = json_object();
+
+	switch (program->kind) {
+	case PROGRAM_SIGNER:
+		json_set_str(message, "attach", "signer");
+		break;
+	case PROGRAM_ORCHESTRATOR:
+		json_set_str(message, "attach", "orchestrator");
+		break;
+	case PROGRAM_CONNECTOR:
+		json_set_str(message, "attach", "connector");
+		json_set_str(message, "name", program->name);
+		json_set_str(message, "kind", "sqlite");
+		break;
+	case PROGRAM_BROKER:
+		break;
+	}
+	return message;
+}
+
+static int attach(struct programs *programs, const struct program *program, int fd, struct err *err)
+{
+	CLEANUP(json_freep) struct json *message = attach_message(program);
+
+	if (lane_send_blocking(programs->control_fd, message, fd, err) < 0)
+		return err_wrap(err, "attach %s to the broker", program_label(program));
+	return 0;
+}
+
+/* A program that cannot be started is never attached. */
+static int start_attached(struct programs *programs, struct program *program, struct err *err)
+{
+	CLEANUP(fd_closep) int config_fd = -1;
+	int ends[2], fds[2], result;
+	int count = 1;
+
+	if (socket_pair(ends, err) < 0)
+		return -1;
+	fds[0] = ends[1];
+	if (program->kind == PROGRAM_ORCHESTRATOR) {
+		config_fd = openat(programs->workspace_fd, "state/service.json",
+				   O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		fds[count++] = config_fd;
+	}
+	if (count == 2 && config_fd < 0)
+		result = err_errno(err, "state/service.json");
+	else
+		result = start_program(programs, program, fds, count, err);
+	close(ends[1]);
+	if (result == 0)
+		result = attach(programs, program, ends[0], err);
+	close(ends[0]);
+	return result;
+}
+
+int program_start(struct programs *programs, struct program *program, struct err *err)
+{
+	return program->kind == PROGRAM_BROKER ? start_broker(programs, program, err)
+					       : start_attached(programs, program, err);
+}

@@ -1,0 +1,50 @@
+/*
+ * The programs of a service and how each is started: with which arguments, which descriptors
+ * (docs/protocol.md "Descriptors at start"), and how the broker learns of it.
+ */
+#ifndef CLI_PROGRAMS_H
+#define CLI_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/json.h"
+
+enum program_kind { PROGRAM_BROKER, PROGRAM_SIGNER, PROGRAM_CONNECTOR, PROGRAM_ORCHESTRATOR };
+
+struct program {
+	enum program_kind kind;
+	const char *name;   /* of the source, for a connector; owned by config */
+	const char *source; /* path of the source, for a connector; owned by config */
+	pid_t pid;	    /* 0: not running */
+	int64_t started_us;
+	int64_t start_after_us; /* when not running: not before this */
+	int wait_ms;		/* grows with each quick failure */
+};
+
+struct programs {
+	struct program *items; /* the broker first: the others attach to it */
+	size_t count;
+	const char *workspace; /* borrowed */
+	bool until_idle;
+	bool reduced;
+	int workspace_fd; /* borrowed */
+	int listen_fd;	  /* borrowed; the broker's */
+	int control_fd;	  /* our end of the broker's control lane; -1 while there is none */
+};
+
+/* One item per program that config (service.json, borrowed) asks for; none is started. */
+void programs_init(struct programs *programs, const struct json *config);
+void programs_clear(struct programs *programs);
+
+struct program *programs_broker(const struct programs *programs);
+struct program *programs_find_pid(const struct programs *programs, pid_t pid); /* NULL: not ours */
+bool programs_any_running(const struct programs *programs);
+const char *program_label(const struct program *program);
+
+/* Starts one, and attaches it to the broker unless it is the broker. */
+MUST_CHECK int program_start(struct programs *programs, struct program *program, struct err *err);
+
+#endif
