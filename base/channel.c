@@ -23,9 +23,10 @@
 #include "base/mem.h"
 #include "base/rpc.h"
 
-#define READ_ROOM 65536u      /* one read; what libuv itself suggests */
-#define KEEP_ROOM 65536u      /* larger buffers are given back once empty */
-#define FLUSH_MS 2000u	      /* a peer that does not read the last lines gets no longer */
+#define READ_ROOM 65536u	 /* one read; what libuv itself suggests */
+#define WRITE_PIECE (256u << 10) /* so that progress of a long queue is noticed */
+#define KEEP_ROOM 65536u	 /* larger buffers are given back once empty */
+#define FLUSH_MS 2000u		 /* a peer that does not read the last lines gets no longer */
 #define BROKEN_MS 1000u	      /* after a failed write: time for the peer's last lines to arrive */
 #define METHOD_BYTES_MAX 128u /* in our own error texts */
 
@@ -65,6 +66,7 @@ struct channel {
 	size_t held_bytes;
 	struct buf out;
 	struct buf out_writing; /* lent to libuv while writing */
+	size_t out_written;	/* of it, by earlier pieces */
 	struct channel_calls calls;
 	int64_t requests[CHANNEL_INFLIGHT_MAX]; /* ids of the peer's open requests */
 	size_t request_count;
@@ -201,9 +203,22 @@ static void give_back(struct buf *buf)
 		buf_clear(buf);
 }
 
+static void write_piece(struct channel *channel)
+{
+	size_t left = channel->out_writing.len - channel->out_written;
+	uv_buf_t bytes = uv_buf_init(channel->out_writing.bytes + channel->out_written,
+				     (unsigned)(left < WRITE_PIECE ? left : WRITE_PIECE));
+	int status =
+		uv_write(&channel->write, (uv_stream_t *)&channel->pipe, &bytes, 1, on_written);
+
+	channel->writing = status == 0;
+	channel->out_written += bytes.len;
+	if (status < 0)
+		break_writing(channel, status);
+}
+
 static void write_out(struct channel *channel)
 {
-	uv_stream_t *stream = (uv_stream_t *)&channel->pipe;
 	uv_buf_t bytes;
 	int sent;
 
@@ -211,7 +226,7 @@ static void write_out(struct channel *channel)
 	    channel->state == CHANNEL_CLOSED)
 		return;
 	bytes = uv_buf_init(channel->out.bytes, (unsigned)channel->out.len);
-	sent = uv_try_write(stream, &bytes, 1);
+	sent = uv_try_write((uv_stream_t *)&channel->pipe, &bytes, 1);
 	if (sent < 0 && sent != UV_EAGAIN) {
 		break_writing(channel, sent);
 		return;
@@ -221,17 +236,10 @@ static void write_out(struct channel *channel)
 		give_back(&channel->out);
 		return;
 	}
-	sent = sent > 0 ? sent : 0;
+	channel->out_written = sent > 0 ? (size_t)sent : 0;
 	channel->out_writing = channel->out;
 	buf_init(&channel->out);
-	bytes = uv_buf_init(channel->out_writing.bytes + sent,
-			    (unsigned)(channel->out_writing.len - (size_t)sent));
-	channel->writing = true;
-	sent = uv_write(&channel->write, stream, &bytes, 1, on_written);
-	if (sent < 0) {
-		channel->writing = false;
-		break_writing(channel, sent);
-	}
+	write_piece(channel);
 }
 
 static void end_flush(struct channel *channel)
@@ -248,13 +256,17 @@ static void on_written(uv_write_t *write, int status)
 	struct channel *channel = write->handle->data;
 
 	channel->writing = false;
-	buf_reset(&channel->out_writing);
-	give_back(&channel->out_writing);
 	if (channel->state == CHANNEL_CLOSED)
 		return;
-	if (status < 0)
+	if (status < 0) {
 		break_writing(channel, status);
-	else if (channel->state == CHANNEL_FLUSHING)
+		return;
+	}
+	if (channel->out_written < channel->out_writing.len)
+		write_piece(channel);
+	else
+		buf_clear(&channel->out_writing);
+	if (channel->state == CHANNEL_FLUSHING)
 		end_flush(channel);
 	else
 		wake(channel);
@@ -281,7 +293,9 @@ static void send_calls(struct channel *channel)
 
 size_t channel_queued_bytes(const struct channel *channel)
 {
-	return channel->out.len +
+	size_t later = channel->writing ? channel->out_writing.len - channel->out_written : 0;
+
+	return channel->out.len + later +
 	       uv_stream_get_write_queue_size((const uv_stream_t *)&channel->pipe);
 }
 

@@ -12,11 +12,11 @@
  *   memory         => params are taken, also when the start fails; result is lent for the time of
  *                     done
  *
- * Back-pressure: a channel has at most CHANNEL_INFLIGHT_MAX calls on the wire; later ones wait for
- * an answer to come. At most so many requests of the peer are open at once, and none is delivered
- * while more than CHANNEL_QUEUE_MAX bytes wait to be written: such requests are held here, in
- * order, and once these are too many as well nothing more is read. Answers are never held, so two
- * peers that are both busy cannot wait for each other.
+ * Back-pressure: a channel has at most CHANNEL_INFLIGHT_MAX calls of together CHANNEL_QUEUE_MAX
+ * bytes on the wire; later ones wait for an answer to come. At most so many requests of the peer
+ * are open at once, and none is delivered while more than CHANNEL_QUEUE_MAX bytes wait to be
+ * written: such requests are held here, in order, and once these are too many as well nothing more
+ * is read. Answers are never held, so two peers that are both busy cannot wait for each other.
  *
  * Handlers and dones may call anything here, channel_close() included.
  */

@@ -98,16 +98,23 @@ struct channel_call *channel_calls_find(const struct channel_calls *calls, int64
 
 struct channel_call *channel_calls_next_to_send(const struct channel_calls *calls)
 {
-	return calls->on_wire < CHANNEL_INFLIGHT_MAX ? calls->first_unsent : NULL;
+	struct channel_call *call = calls->first_unsent;
+
+	if (call == NULL || calls->on_wire >= CHANNEL_INFLIGHT_MAX ||
+	    calls->bytes_on_wire + call->line.len > CHANNEL_QUEUE_MAX)
+		return NULL;
+	return call;
 }
 
 void channel_calls_mark_sent(struct channel_calls *calls, struct channel_call *call)
 {
 	if (calls->first_unsent == call)
 		calls->first_unsent = TAILQ_NEXT(call, in_order);
+	call->bytes_on_wire = call->line.len;
+	calls->bytes_on_wire += call->bytes_on_wire;
+	calls->on_wire++;
 	buf_clear(&call->line);
 	call->sent = true;
-	calls->on_wire++;
 }
 
 static void drop_deadline(struct channel_calls *calls, struct channel_call *call)
@@ -141,6 +148,7 @@ void channel_calls_remove(struct channel_calls *calls, struct channel_call *call
 	drop_deadline(calls, call);
 	if (call->sent)
 		calls->on_wire--;
+	calls->bytes_on_wire -= call->bytes_on_wire;
 	calls->count--;
 	buf_clear(&call->line);
 	mem_free(call);

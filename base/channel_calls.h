@@ -2,9 +2,10 @@
  * The calls one channel waits for: found by id, kept in the order they were made, and by deadline.
  * Used by base/channel.c alone. No I/O, no clock.
  *
- * At most CHANNEL_INFLIGHT_MAX calls are on the wire; later ones wait here with their line. A call
- * that was given up (deadline, channel_forget) stays on the wire without its done until the peer
- * answers, so that its late answer is known for what it is.
+ * At most CHANNEL_INFLIGHT_MAX calls of together CHANNEL_QUEUE_MAX bytes are on the wire, which is
+ * what a peer without room can hold without ceasing to read; later ones wait here with their line.
+ * A call that was given up (deadline, channel_forget) stays on the wire without its done until the
+ * peer answers, so that its late answer is known for what it is.
  */
 #ifndef BASE_CHANNEL_CALLS_H
 #define BASE_CHANNEL_CALLS_H
@@ -22,6 +23,7 @@ struct channel_call {
 	void *data;
 	uint64_t deadline_ms; /* of the loop's clock; 0: none */
 	struct buf line;      /* empty once it is on the wire */
+	size_t bytes_on_wire; /* 0 until then */
 	bool sent;
 	struct channel_call *next_in_bucket;
 	TAILQ_ENTRY(channel_call) in_order;
@@ -35,6 +37,7 @@ struct channel_calls {
 	size_t bucket_count;
 	size_t count;
 	size_t on_wire;
+	size_t bytes_on_wire;
 	int64_t last_id;
 	struct channel_call_list in_order;
 	struct channel_call_list by_deadline;
