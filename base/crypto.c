@@ -1,6 +1,6 @@
 /*
- * The door to libsodium for everyone: hashes, verifying, encodings, randomness. Nothing here needs
- * a secret key, so nothing here can sign. What can fail are the readers of foreign text.
+ * The door to libsodium for everyone: verifying, encodings, randomness (SHA-256: sha256.c). Nothing
+ * here needs a secret key, so nothing here can sign. What can fail are the readers of foreign text.
  */
 #include "base/crypto.h"
 
@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sha256.h"
 
-_Static_assert(sizeof(struct sha256) >= sizeof(crypto_hash_sha256_state), "room for the state");
-_Static_assert(SHA256_LEN == crypto_hash_sha256_BYTES, "SHA-256");
 _Static_assert(ED25519_PUBLIC_LEN == crypto_sign_PUBLICKEYBYTES, "Ed25519 public key");
 _Static_assert(ED25519_SIGNATURE_LEN == crypto_sign_BYTES, "Ed25519 signature");
 
@@ -23,44 +22,10 @@ void crypto_init(void)
 		fputs("libsodium could not start\n", stderr);
 		abort();
 	}
-}
-
-static crypto_hash_sha256_state *state_of(struct sha256 *state)
-{
-	return (crypto_hash_sha256_state *)(void *)state;
-}
-
-void sha256_init(struct sha256 *state)
-{
-	crypto_hash_sha256_init(state_of(state));
-}
-
-void sha256_add(struct sha256 *state, const void *bytes, size_t len)
-{
-	if (len > 0)
-		crypto_hash_sha256_update(state_of(state), bytes, len);
-}
-
-void sha256_end(struct sha256 *state, uint8_t out[SHA256_LEN])
-{
-	crypto_hash_sha256_final(state_of(state), out);
-}
-
-void sha256_once(const void *bytes, size_t len, uint8_t out[SHA256_LEN])
-{
-	struct sha256 state;
-
-	sha256_init(&state);
-	sha256_add(&state, bytes, len);
-	sha256_end(&state, out);
-}
-
-void sha256_hex(const void *bytes, size_t len, char out[SHA256_HEX_LEN + 1])
-{
-	uint8_t hash[SHA256_LEN];
-
-	sha256_once(bytes, len, hash);
-	hex_write(hash, sizeof(hash), out);
+	if (!sha256_choose()) {
+		fputs("SHA-256 gives wrong answers on this machine\n", stderr);
+		abort();
+	}
 }
 
 void blake2b_256(const void *bytes, size_t len, const uint8_t *key, size_t key_len, uint8_t out[32])

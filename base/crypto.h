@@ -17,7 +17,8 @@
 #define ED25519_PUBLIC_LEN 32
 #define ED25519_SIGNATURE_LEN 64
 
-void crypto_init(void); /* call once in main; aborts when libsodium cannot start */
+/* Call once in main, before threads; aborts when libsodium cannot start or a hash is wrong. */
+void crypto_init(void);
 
 struct sha256 {
 	uint64_t opaque[16];

@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "base/crypto.h"
+#include "base/sha256.h"
+#include "base/sha256_ni.h"
 #include "base/sign.h"
 
 static void hashes_to(const void *bytes, size_t len, const char *wanted)
@@ -53,6 +55,36 @@ static void test_crypto_sha256_does_not_mind_pieces(void **state)
 			sha256_end(&hash, pieces);
 			assert_memory_equal(whole, pieces, SHA256_LEN);
 		}
+}
+
+/* Hashes of 1000 lengths made before crypto_init(), so by libsodium's portable code. */
+static uint8_t portable[1000][SHA256_LEN];
+static uint8_t sample[1000];
+static struct sha256 begun_early;
+
+static void hash_portably(void)
+{
+	for (size_t i = 0; i < sizeof(sample); i++)
+		sample[i] = (uint8_t)(i * i * 13 + i);
+	for (size_t len = 0; len < ARRAY_LEN(portable); len++)
+		sha256_once(sample, len, portable[len]);
+	sha256_init(&begun_early);
+	sha256_add(&begun_early, sample, 77);
+}
+
+static void test_crypto_sha256_by_the_processor_equals_the_portable(void **state)
+{
+	uint8_t out[SHA256_LEN];
+
+	(void)state;
+	for (size_t len = 0; len < ARRAY_LEN(portable); len++) {
+		sha256_once(sample, len, out);
+		assert_memory_equal(out, portable[len], SHA256_LEN);
+	}
+	sha256_add(&begun_early, sample + 77, 523);
+	sha256_end(&begun_early, out);
+	assert_memory_equal(out, portable[600], SHA256_LEN);
+	assert_int_equal(sha256_is_fast(), sha256_ni() != NULL);
 }
 
 /* RFC 7693, appendix A uses 64 bytes; these two are of libb2's and Python's
@@ -307,6 +339,7 @@ static void test_crypto_uuid7_has_version_variant_and_time(void **state)
 static int start(void **state)
 {
 	(void)state;
+	hash_portably();
 	crypto_init();
 	crypto_init(); /* twice is harmless */
 	return 0;
@@ -317,6 +350,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crypto_sha256_known_answers),
 		cmocka_unit_test(test_crypto_sha256_does_not_mind_pieces),
+		cmocka_unit_test(test_crypto_sha256_by_the_processor_equals_the_portable),
 		cmocka_unit_test(test_crypto_blake2b_known_answers),
 		cmocka_unit_test(test_crypto_ed25519_known_answers),
 		cmocka_unit_test(test_crypto_ed25519_refuses_any_changed_bit),
