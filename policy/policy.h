@@ -1,11 +1,13 @@
 /*
  * Policy: read this first.
  *
- *   scope files --(policy/source.c, check.c, compile.c; in `writ`)--> bundle bytes, named by SHA-256
- *   bundle bytes --(policy/bundle.c; in the broker)--> struct bundle --(policy/decide.c)--> verdict
+ *   scope files --(policy/source.c, check.c, compile.c; in `writ`)--> bundle bytes, named by
+ * SHA-256 bundle bytes --(policy/bundle.c; in the broker)--> struct bundle --(policy/decide.c)-->
+ * verdict
  *
  * bundle.c and decide.c are pure: no I/O, no clock, no loop. Deny beats ask beats allow; no match
- * denies; deny and ask match when any part of a call does; an allow must cover the whole call alone.
+ * denies; deny and ask match when any part of a call does; an allow must cover the whole call
+ * alone.
  */
 #ifndef POLICY_POLICY_H
 #define POLICY_POLICY_H
@@ -42,7 +44,7 @@ struct agent_def { /* owned by the bundle */
 	const char *role;  /* query, report */
 	const char *owner; /* team:... */
 	const char *scope;
-	const char *at;	   /* scopes/sales.yaml:8 */
+	const char *at; /* scopes/sales.yaml:8 */
 	int64_t token_seconds;
 	struct task_budget budget;
 	const char *const *hands_to; /* NULL-terminated */
@@ -68,15 +70,22 @@ struct subject { /* from the verified session, never from a request */
 	const char *tenant; /* NULL when none */
 };
 
+/*
+ * One call as it is decided on: what it touches, found out by the connector, never the agent's
+ * word. Malformed facts deny: an empty name, a column without exactly one dot or of a table that is
+ * not among the tables, data without a database, more than FACT_NAMES_MAX names in one list.
+ */
 struct call_facts {
 	const char *agent;
 	struct subject subject;
 	const char *tool;
 	const char *database; /* NULL for tools that touch none */
 	struct names tables;
-	struct names columns; /* "table.column"; "table." when a table is touched without a column */
+	struct names
+		columns; /* "table.column"; "table." when a table is touched without a column */
 	struct names functions; /* lower case */
 };
+#define FACT_NAMES_MAX 4096u
 
 enum effect { EFFECT_DENY, EFFECT_ASK, EFFECT_ALLOW };
 
@@ -84,12 +93,19 @@ struct verdict {
 	enum effect effect;
 	const char *rule; /* owned by the bundle; NULL when no rule matched */
 	const char *at;	  /* file:line of that rule; NULL likewise */
-	const char *code; /* stable: allowed, rule_denies, rule_asks, no_rule, unknown_agent */
-	char reason[256]; /* for the record and the policy author, never for the agent */
+	/* stable: allowed, rule_denies, rule_asks, no_rule, unknown_agent, malformed */
+	const char *code;
+	char reason[256];	   /* for the record and the policy author, never for the agent */
 	struct call_limits limits; /* valid for allow */
 };
 
-/* Never fails: any doubt is a denial. */
+/*
+ * Never fails: any doubt is a denial. Rules that take away (deny, ask) compare tables and columns
+ * without regard to ASCII case, rules that grant compare byte for byte. Of several matching rules
+ * of the deciding effect the first in the bundle is named; the limits are the smallest of all allow
+ * rules that cover the call. "t." (COUNT(*)) is covered by any allow rule that names t, and matched
+ * by a deny rule for all columns of t.
+ */
 void policy_decide(const struct bundle *bundle, const struct call_facts *facts,
 		   struct verdict *ret_verdict);
 
@@ -98,19 +114,35 @@ bool policy_tool_visible(const struct bundle *bundle, const char *agent,
 			 const struct subject *subject, const char *tool);
 
 /*
- * What list-like tools may show: every table (and column, function) that some allow rule would let
- * this agent, for this user, reach with this tool, less what deny rules take away:
+ * What a tool may show: every table (and column, function) that some allow rule would let this
+ * agent, for this user, reach with this tool, less what deny rules take away, and for tools that
+ * run no statement of the agent's also less what ask rules take away:
  *   {"database":"sales","tables":{"orders":"all","customers":["customer_id","region"]},
  *    "functions":["sum",...],"except":{"payroll":"all"}}
- * "all" means every column but those under "except". The caller owns the result.
+ * "all" means every column but those under "except". Compare names under "except" without regard to
+ * ASCII case. For describe_table, which shows rows, a table's columns come from the one rule that
+ * grants most of them, since two rules never combine. Names are sorted; an agent, tool or database
+ * that nothing grants gives an empty view. The caller owns the result.
  */
 struct json *policy_view(const struct bundle *bundle, const char *agent,
 			 const struct subject *subject, const char *tool, const char *database);
 
-/* The claims "authorization_details" of a token for this agent and user: an upper bound of what
+/*
+ * The claims "authorization_details" of a token for this agent and user: an upper bound of what
  * policy_decide() may allow, in the constraint vocabulary of draft-niyikiza-oauth-attenuating-
- * agent-tokens-01. The caller owns the result. */
+ * agent-tokens-01. Each tool has the arguments that policy_call_arguments() makes. A grant over
+ * POLICY_GRANT_BYTES_MAX is coarsened (columns, then tables become wildcards), so that a token of
+ * WRIT_TOKEN_BYTES_MAX can hold it; the bundle decides each call all the same. The caller owns the
+ * result.
+ */
+#define POLICY_GRANT_BYTES_MAX 4096u
 struct json *policy_grant(const struct bundle *bundle, const char *agent,
 			  const struct subject *subject);
+
+/* The arguments that a grant constrains, for token_allows():
+ *   {"database":"sales","tables":["orders"],"columns":["orders.status"]}, and for run_query
+ * "row_limit". Touching a table without a column adds nothing to columns; a call without a database
+ * has "". The caller owns the result. */
+struct json *policy_call_arguments(const struct call_facts *facts, int64_t rows);
 
 #endif

@@ -1,0 +1,82 @@
+/*
+ * Which rules speak of an agent, a user and a tool, and whether a tool is to be seen at all. Pure;
+ * an unknown agent or a malformed subject finds no rule.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/scope.h"
+
+static int compare_rules(const void *left, const void *right)
+{
+	const struct rule *a = *(const struct rule *const *)left;
+	const struct rule *b = *(const struct rule *const *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+void scope_rules_find(const struct bundle *bundle, const char *agent, const struct subject *subject,
+		      const char *tool, struct scope_rules *ret_rules)
+{
+	const struct bundle_agent *known = bundle_agent_find(bundle, agent);
+	symbol_t groups[SUBJECT_GROUPS_MAX];
+	struct subject_ids ids;
+	struct candidates candidates;
+	size_t most = 0;
+
+	memset(ret_rules, 0, sizeof(*ret_rules));
+	if (known == NULL || tool == NULL || !subject_read(bundle, subject, groups, &ids))
+		return;
+	candidates = bundle_candidates(bundle, known->name,
+				       symbols_find(&bundle->symbols, tool, strlen(tool)));
+	for (size_t s = 0; s < candidates.count; s++)
+		most += candidates.spans[s]->count;
+	ret_rules->items = mem_array(most, sizeof(*ret_rules->items));
+	for (size_t s = 0; s < candidates.count; s++)
+		for (size_t i = 0; i < candidates.spans[s]->count; i++) {
+			size_t at = bundle->index.rules[candidates.spans[s]->start + i];
+			const struct rule *rule = &bundle->rules[at];
+
+			if (rule_has_subject(rule, &ids))
+				ret_rules->items[ret_rules->count++] = rule;
+		}
+	if (ret_rules->count > 0)
+		qsort(ret_rules->items, ret_rules->count, sizeof(*ret_rules->items), compare_rules);
+}
+
+void scope_rules_clear(struct scope_rules *rules)
+{
+	mem_free(rules->items);
+}
+
+/* Does this rule take away everything that the granting one gives? */
+static bool takes_whole(const struct rule *rule, const struct rule *grant)
+{
+	if (rule->effect != EFFECT_DENY)
+		return false;
+	if (rule->data.kind == DATA_ALL)
+		return true;
+	return rule->data.tables_all && grant->data.kind == DATA_SOME &&
+	       rule->data.database == grant->data.database;
+}
+
+bool scope_rule_stands(const struct scope_rules *rules, const struct rule *grant)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		if (takes_whole(rules->items[i], grant))
+			return false;
+	return true;
+}
+
+bool policy_tool_visible(const struct bundle *bundle, const char *agent,
+			 const struct subject *subject, const char *tool)
+{
+	CLEANUP(scope_rules_clear) struct scope_rules rules;
+	bool visible = false;
+
+	scope_rules_find(bundle, agent, subject, tool, &rules);
+	for (size_t i = 0; i < rules.count; i++)
+		if (rules.items[i]->effect == EFFECT_ALLOW)
+			visible = visible || scope_rule_stands(&rules, rules.items[i]);
+	return visible;
+}
