@@ -1,9 +1,9 @@
 /*
  * Scope tokens: read this first. docs/tokens.md has the claims one by one.
  *
- *   token_claims_new()  -> the typed fields of token.sign -> the signer adds iss, aud and the header
- *   token_verify()      -> length, three parts, strict base64url, header, signature, then payload
- *   token_allows()      -> one call against the constraints of the grant (constraint.h)
+ *   token_claims_new()  -> the typed fields of token.sign -> the signer adds iss, aud and the
+ * header token_verify()      -> length, three parts, strict base64url, header, signature, then
+ * payload token_allows()      -> one call against the constraints of the grant (constraint.h)
  *   delegation_check()  -> may this child follow from that parent? (delegation.h)
  *
  * JWT with RFC 9068 claims and type, EdDSA over Ed25519 (RFC 8037). Everything here is pure: no
@@ -45,42 +45,44 @@ struct token_claims {
 	const char *aud;
 	const char *sub;
 	const char *client_id;
-	const char *agent_id;	 /* act.sub: the agent's URI */
+	const char *agent_id; /* act.sub: the agent's URI */
 	const struct json *act;
-	int64_t iat;		 /* seconds since 1970; nbf and exp too */
+	int64_t iat; /* seconds since 1970; nbf and exp too */
 	int64_t nbf;
 	int64_t exp;
 	const char *jti;
 	const char *txn;
-	const char *scope;	 /* NULL when absent */
+	const char *scope;	    /* NULL when absent */
 	const struct json *details; /* authorization_details */
 	const struct json *tools;   /* tool -> argument -> constraint */
-	const char *jkt;	 /* cnf.jkt, NULL when absent */
+	const char *jkt;	    /* cnf.jkt, NULL when absent */
 	int64_t del_depth;
 	int64_t del_max_depth;
-	const char *par_hash;	 /* NULL for a root token */
+	const char *par_hash; /* NULL for a root token */
 	const char *owner;
 	const char *policy_digest;
 	int64_t policy_epoch;
 	/* Of a verified token only; empty otherwise. */
 	char kid[TOKEN_KID_LEN + 1];
-	char input_hash[TOKEN_KID_LEN + 1]; /* base64url SHA-256 of header.payload: a child's par_hash */
+	char input_hash[TOKEN_KID_LEN +
+			1]; /* base64url SHA-256 of header.payload: a child's par_hash */
 };
 
 void token_claims_clear(struct token_claims *claims); /* frees; zeroed claims are fine */
 
 /* What the broker knows when it wants a token. Strings are copied. */
 struct token_fields {
-	const char *sub;	   /* ignored with a parent: the parent's; txn too */
+	const char *sub; /* ignored with a parent: the parent's; txn too */
 	const char *client_id;
 	const char *agent_id;
 	const char *txn;
-	int64_t now;		   /* seconds since 1970: iat and nbf */
-	int64_t seconds;	   /* lifetime wanted; cut to WRIT_TOKEN_SECONDS_MAX and the parent's exp */
-	const struct json *details; /* the result of policy_grant(): authorization_details, copied */
-	const char *scope;	   /* NULL for none */
-	const char *jkt;	   /* NULL unless bound to a key */
-	int64_t del_max_depth;	   /* cut to the parent's */
+	int64_t now;	 /* seconds since 1970: iat and nbf */
+	int64_t seconds; /* lifetime wanted; cut to WRIT_TOKEN_SECONDS_MAX and the parent's exp */
+	const struct json
+		*details;      /* the result of policy_grant(): authorization_details, copied */
+	const char *scope;     /* NULL for none */
+	const char *jkt;       /* NULL unless bound to a key */
+	int64_t del_max_depth; /* cut to the parent's */
 	const char *owner;
 	const char *policy_digest; /* "sha256:" and 64 hex */
 	int64_t policy_epoch;
@@ -91,7 +93,8 @@ struct token_fields {
 struct json *token_claims_new(const struct token_fields *fields);
 
 /* Reads and checks claims: presence, types, limits, the form of every constraint. Takes payload,
- * also on failure. need_issuer: iss and aud must be there (a whole token) or must not (token.sign). */
+ * also on failure. need_issuer: iss and aud must be there (a whole token) or must not (token.sign).
+ */
 MUST_CHECK int token_claims_read(struct json *payload, bool need_issuer,
 				 struct token_claims *ret_claims, struct err *err);
 /* The payload in its one order of members, iss and aud put in front. */
