@@ -1,0 +1,87 @@
+/*
+ * The expression language of semantic models: the part of SQL that fields, filters and metrics are
+ * written in (Apache Ossie core-spec/expression_language.md, dialect ANSI_SQL).
+ *
+ *   columns        name, dataset.name, "quoted name"
+ *   literals       12, 1.5, 'text', TRUE, FALSE, NULL
+ *   operators      + - * / % ||  = <> != < <= > >=  AND OR NOT
+ *   tests          IS [NOT] NULL, [NOT] IN (...), [NOT] BETWEEN a AND b, [NOT] LIKE
+ *   CASE           both forms
+ *   functions      ABS COALESCE LENGTH LOWER NULLIF REPLACE ROUND SUBSTR TRIM UPPER
+ *   aggregates     SUM COUNT AVG MIN MAX, COUNT(DISTINCT x), COUNT(*)
+ *
+ * Text is parsed into a tree and written again from the tree; no text of a file reaches SQL.
+ * Division is exact: 1 / 2 is 0.5. Pure.
+ */
+#ifndef AGENTS_QUERY_EXPRESSION_H
+#define AGENTS_QUERY_EXPRESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define EXPR_BYTES_MAX 4096 /* far above any definition a person can check */
+#define EXPR_DEPTH_MAX 32
+
+enum expr_kind {
+	EXPR_COLUMN,	/* dataset (NULL when not named), text: the name */
+	EXPR_NUMBER,	/* text */
+	EXPR_STRING,	/* text */
+	EXPR_WORD,	/* text: NULL, TRUE, FALSE */
+	EXPR_UNARY,	/* text: "-", "+", "NOT" */
+	EXPR_BINARY,	/* text: the operator, "LIKE" and "NOT LIKE" among them */
+	EXPR_IS_NULL,	/* negated */
+	EXPR_IN,	/* negated; first child is tested */
+	EXPR_BETWEEN,	/* negated; three children */
+	EXPR_CASE,	/* has_base: first child; then pairs; has_else: last child */
+	EXPR_FUNCTION,	/* text: lower case */
+	EXPR_AGGREGATE, /* text: lower case; distinct; no child for COUNT(*) */
+};
+
+struct expr {
+	enum expr_kind kind;
+	char *text;
+	char *dataset;
+	bool negated;
+	bool distinct;
+	bool has_base;
+	bool has_else;
+	size_t offset; /* byte of the source where it begins */
+	struct expr **kids;
+	size_t count;
+};
+
+/* On failure *ret_offset (may be NULL) is the byte of the source the message is about. */
+MUST_CHECK int expr_parse(const char *source, struct expr **ret_expr, size_t *ret_offset,
+			  struct err *err);
+void expr_free(struct expr *expr); /* NULL is fine */
+void expr_freep(struct expr **expr);
+struct expr *expr_new(enum expr_kind kind, const char *text); /* text copied */
+void expr_add(struct expr *expr, struct expr *kid);	      /* takes kid */
+
+/* Calls visit for every node, parents first; stops at the first non-zero and returns it. */
+int expr_walk(const struct expr *expr, int (*visit)(const struct expr *node, void *data),
+	      void *data);
+bool expr_has_aggregate(const struct expr *expr);
+
+/* How columns are written: the caller resolves them (a field may stand for a whole expression). */
+struct expr_writer {
+	void (*column)(const struct expr_writer *writer, const struct expr *column,
+		       struct buf *out);
+	/* NULL: aggregates are written plainly; else the arguments are restricted to rows for
+	 * which the writer's condition holds (see expr_write_condition()). */
+	void (*condition)(const struct expr_writer *writer, struct buf *out);
+	const void *data;
+};
+void expr_write(const struct expr *expr, const struct expr_writer *writer, struct buf *out);
+bool expr_is_atom(const struct expr *expr); /* needs parentheses nowhere */
+/* As one operand of AND: in parentheses unless it binds at least as tightly. */
+void expr_write_operand(const struct expr *expr, const struct expr_writer *writer, struct buf *out);
+
+/* Quoting, the only way into SQL: "name" with doubled quotes; 'text' with doubled quotes. */
+void sql_name(const char *name, struct buf *out);
+void sql_text(const char *text, struct buf *out);
+
+#endif
