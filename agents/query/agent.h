@@ -3,7 +3,8 @@
  *
  *   GROUND -> VALUES -> PLAN -+-> (LOOKUP -> PLAN) -> CHECK -> RUN -> SANITY -> done: completed
  *                             |                               ^        |
- *                             |                               +-REPAIR-+  verbatim error, next attempt
+ *                             |                               +-REPAIR-+  verbatim error, next
+ * attempt
  *                             +-> done: needs_input, refused
  *
  *   start fails    => done is never called, the channel is closed
@@ -25,16 +26,17 @@ struct query_agent;
 
 /* Every text is lent; NULL where there is none. JSON members are owned by the outcome. */
 struct query_outcome {
-	const char *status; /* completed, needs_input, refused, too_expensive, limit_reached, failed,
-			       cancelled */
-	const char *reason; /* what happened, for every status but completed */
-	const char *hint;   /* what to do about it */
-	struct json *question; /* needs_input: {"text","parts":[{"name","choices":[{"value","label"}]}]} */
+	const char *status;    /* completed, needs_input, refused, too_expensive, limit_reached,
+				  failed,    cancelled */
+	const char *reason;    /* what happened, for every status but completed */
+	const char *hint;      /* what to do about it */
+	struct json *question; /* needs_input:
+				  {"text","parts":[{"name","choices":[{"value","label"}]}]} */
 
-	const char *sql;	  /* exactly what ran last */
-	struct json *result;	  /* RESULT of docs/protocol.md of the last successful run_query */
-	struct json *columns;	  /* compiled_query_columns_json(): name, label, unit, decimals, role */
-	struct json *words;	  /* compiled_query.words */
+	const char *sql;      /* exactly what ran last */
+	struct json *result;  /* RESULT of docs/protocol.md of the last successful run_query */
+	struct json *columns; /* compiled_query_columns_json(): name, label, unit, decimals, role */
+	struct json *words;   /* compiled_query.words */
 	struct json *definitions; /* [{"metric","definition","source"}] */
 	struct json *period;	  /* {"from","to","timezone"} or NULL */
 	struct json *plan;	  /* what was declared before the SQL */
@@ -49,8 +51,8 @@ struct query_agent_options {
 	int channel_fd;		       /* the agent channel; taken */
 	const struct handoff *handoff; /* lent until start returns */
 	struct date today;
-	bool fixed;		    /* workflow fixed: one query attempt, no discovery after an error */
-	const char *first_sql;	    /* injected first attempt, labelled seeded; NULL for none */
+	bool fixed;	       /* workflow fixed: one query attempt, no discovery after an error */
+	const char *first_sql; /* injected first attempt, labelled seeded; NULL for none */
 	const struct json *choices; /* answers to an earlier needs_input: {"metric":"net_sales"} */
 	trace_fn *trace;	    /* may be NULL */
 	void *data;		    /* for trace and done */

@@ -23,7 +23,8 @@ struct checks_input {
 	/* What describe_table said of each table read (array of its results): columns, primary_key,
 	 * foreign_keys. Tables missing here have unknown keys. */
 	const struct json *tables;
-	const struct json *plan;    /* the declaration, or NULL: {"tables","grain","fanout_risk",...} */
+	const struct json
+		*plan; /* the declaration, or NULL: {"tables","grain","fanout_risk",...} */
 	const struct json *columns; /* compiled columns, or NULL: role, unit, non_negative */
 	const struct json *period;  /* {"from","to"} that was asked for, or NULL */
 	const char *period_column;  /* "orders.order_date", or NULL when unknown */
