@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "orchestrator/agent_wait.h"
 #include "orchestrator/orchestrator.h"
+#include "orchestrator/call.h"
 #include "orchestrator/task.h"
 
 /* A question and a few options; no person's program needs more. */
@@ -38,6 +39,7 @@ void session_end(struct session *session, const char *why)
 	log_debug("session %s of %s ends: %s", session->id, session->user, why);
 	session_unlink(session);
 	tasks_session_ended(session);
+	calls_session_ended(session);
 	agent_wait_session_ended(session);
 	channel_close(session->client);
 	channel_close(session->broker);

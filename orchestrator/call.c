@@ -1,0 +1,273 @@
+/*
+ * OPEN (task.open) -> START (agent.start) -> TOKEN -> CALL or LIST -> CHECK (run_query) -> CLOSE.
+ * Callbacks store and step; the call counts who holds it, like a task.
+ */
+#include "orchestrator/call.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "agents/query/sanity.h"
+#include "orchestrator/agent_wait.h"
+
+#define BROKER_MS 15000
+
+struct call {
+	struct call *next;
+	struct session *session; /* NULL once it has ended */
+	int64_t reply_to;
+	unsigned pending;
+	bool answered;
+	char *kind;
+	char *agent;
+	char *tool; /* NULL: list */
+	struct json *arguments;
+	char *task;
+	struct channel *channel; /* the agent channel */
+	struct json *result;	 /* what the person gets */
+	struct err failure;	 /* kind ERR_NONE: none */
+};
+
+static struct call *calls; /* live ones, of all sessions */
+
+static void call_free(struct call *call)
+{
+	struct call **link = &calls;
+
+	while (*link != call)
+		link = &(*link)->next;
+	*link = call->next;
+	channel_close(call->channel);
+	mem_free(call->kind);
+	mem_free(call->agent);
+	mem_free(call->tool);
+	mem_free(call->task);
+	json_free(call->arguments);
+	json_free(call->result);
+	mem_free(call);
+}
+
+static void call_hold(struct call *call)
+{
+	call->pending++;
+}
+
+static void call_release(struct call *call)
+{
+	call->pending--;
+	if (call->pending == 0 && call->answered)
+		call_free(call);
+}
+
+static void answer(struct call *call)
+{
+	struct channel *client = call->session != NULL ? call->session->client : NULL;
+
+	call->answered = true;
+	if (client == NULL)
+		return;
+	if (call->failure.kind != ERR_NONE) {
+		channel_fail(client, call->reply_to, &call->failure, NULL);
+		return;
+	}
+	if (call->task != NULL)
+		json_set_str(call->result, "task", call->task);
+	channel_reply(client, call->reply_to, TAKE(call->result));
+}
+
+static void on_closed(void *data, const struct json *result, const struct err *err)
+{
+	struct call *call = data;
+
+	if (err != NULL && call->failure.kind == ERR_NONE)
+		call->failure = *err; /* a result without its record is not given */
+	else if (json_get(result, "checkpoint") != NULL && call->result != NULL)
+		json_set(call->result, "checkpoint", json_copy(json_get(result, "checkpoint")));
+	answer(call);
+	call_release(call);
+}
+
+static const char *closing_status(const struct call *call)
+{
+	if (call->session == NULL)
+		return "cancelled";
+	return call->failure.kind == ERR_NONE && json_get_bool(call->result, "ok", true) ? "completed"
+											: "failed";
+}
+
+/* Whatever happened, an opened task is closed. */
+static void close_call(struct call *call)
+{
+	struct json *params;
+
+	if (call->session == NULL || call->task == NULL) {
+		answer(call);
+		return;
+	}
+	params = json_object();
+	json_set_str(params, "task", call->task);
+	json_set_str(params, "status", closing_status(call));
+	call_hold(call);
+	if (channel_call(call->session->broker, "task.close", params, BROKER_MS, on_closed, call) == 0)
+		on_closed(call, NULL, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
+}
+
+static void fail(struct call *call, const struct err *why)
+{
+	call->failure = *why;
+	close_call(call);
+}
+
+static void on_checked(void *data, struct json *flags, int tool_calls)
+{
+	struct call *call = data;
+
+	(void)tool_calls;
+	json_set(call->result, "flags", flags);
+	close_call(call);
+	call_release(call);
+}
+
+static bool is_checked(const struct call *call)
+{
+	return call->tool != NULL && strcmp(call->tool, "run_query") == 0 &&
+	       json_get_bool(call->result, "ok", false) && call->channel != NULL;
+}
+
+static void on_called(void *data, const struct json *result, const struct err *err)
+{
+	struct call *call = data;
+
+	if (err != NULL) {
+		fail(call, err);
+		call_release(call);
+		return;
+	}
+	call->result = json_copy(result);
+	if (is_checked(call)) {
+		struct checks_input input = {.sql = json_get_str(call->arguments, "sql"),
+					     .tables = json_get(call->result, "schema")};
+
+		call_hold(call);
+		sanity_start(call->channel, &input, call->result, on_checked, call);
+	} else {
+		close_call(call);
+	}
+	call_release(call);
+}
+
+static void on_token(void *data, const struct json *result, const struct err *err)
+{
+	struct call *call = data;
+	struct json *params = json_object();
+
+	(void)result;
+	if (err != NULL) {
+		json_free(params);
+		fail(call, err);
+		call_release(call);
+		return;
+	}
+	json_set_str(params, "tool", call->tool);
+	json_set(params, "arguments", json_copy(call->arguments));
+	if (channel_call(call->channel, "tool.call", params, 0, on_called, call) == 0) {
+		fail(call, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
+		call_release(call);
+	}
+}
+
+static void on_request(struct channel *channel, void *owner, int64_t id, const char *method,
+		       const struct json *params)
+{
+	(void)owner;
+	(void)method;
+	(void)params;
+	if (id > 0)
+		channel_fail(channel, id, &(struct err){ERR_INVALID, "an agent answers nothing"}, NULL);
+}
+
+static void on_channel_close(struct channel *channel, void *owner, const struct err *why)
+{
+	struct call *call = owner;
+
+	(void)channel;
+	(void)why;
+	call->channel = NULL;
+}
+
+static const struct channel_handlers agent_handlers = {
+	.on_request = on_request,
+	.on_close = on_channel_close,
+};
+
+static void on_started(void *data, int fd, const struct json *started, const struct err *err)
+{
+	struct call *call = data;
+
+	(void)started;
+	if (err != NULL || call->session == NULL) {
+		if (fd >= 0)
+			close(fd);
+		fail(call, err != NULL ? err : &(struct err){ERR_CANCELED, "the session has ended"});
+		call_release(call);
+		return;
+	}
+	call->channel = channel_open(call->session->orchestrator->loop, fd, call->agent,
+				     &agent_handlers, call);
+	if (channel_call(call->channel, call->tool != NULL ? "token.issue" : "tool.list",
+			 json_object(), BROKER_MS, call->tool != NULL ? on_token : on_called,
+			 call) == 0) {
+		fail(call, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
+		call_release(call);
+	}
+}
+
+static void on_opened(void *data, const struct json *result, const struct err *err)
+{
+	struct call *call = data;
+
+	if (err != NULL || call->session == NULL) {
+		fail(call, err != NULL ? err : &(struct err){ERR_CANCELED, "the session has ended"});
+		call_release(call);
+		return;
+	}
+	call->task = mem_str(json_get_str(result, "task"));
+	agent_start(call->session, call->task, call->agent, NULL, on_started, call);
+}
+
+void call_start(struct session *session, int64_t reply_to, const struct call_request *request)
+{
+	struct call *call = mem_alloc(sizeof(*call));
+	struct json *params = json_object();
+
+	call->session = session;
+	call->reply_to = reply_to;
+	call->kind = mem_str(request->kind);
+	call->agent = mem_str(request->agent);
+	call->tool = mem_str(request->tool);
+	call->arguments = request->arguments != NULL ? json_copy(request->arguments) : json_object();
+	call->next = calls;
+	calls = call;
+	json_set_str(params, "kind", call->kind);
+	call_hold(call);
+	if (channel_call(session->broker, "task.open", params, BROKER_MS, on_opened, call) == 0)
+		on_opened(call, NULL, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
+}
+
+/* Closing the agent channel cancels what runs at the broker. */
+void calls_session_ended(struct session *session)
+{
+	struct call *call = calls;
+
+	while (call != NULL) {
+		struct call *next = call->next;
+
+		if (call->session == session) {
+			call->session = NULL;
+			call_hold(call);
+			channel_close(TAKE(call->channel));
+			call_release(call);
+		}
+		call = next;
+	}
+}

@@ -1,0 +1,23 @@
+/*
+ * One tool call of one agent for a person: `writ call` (a trial, owner only) and the MCP server
+ * (any mapped user, each call a task of its own). The same path as an agent's: token, policy,
+ * records, and for run_query the same checks of the result.
+ */
+#ifndef ORCHESTRATOR_CALL_H
+#define ORCHESTRATOR_CALL_H
+
+#include "orchestrator/orchestrator.h"
+
+struct call_request {
+	const char *kind; /* trial or mcp: the broker decides who may */
+	const char *agent;
+	const char *tool; /* NULL: list the agent's tools instead */
+	const struct json *arguments;
+};
+
+/* Answers reply_to on the session's connection once, later: the tool's result with "flags" and
+ * "task", or {"tools":[...]}. */
+void call_start(struct session *session, int64_t reply_to, const struct call_request *request);
+void calls_session_ended(struct session *session);
+
+#endif
