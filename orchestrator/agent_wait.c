@@ -127,8 +127,8 @@ void agent_start(struct session *session, const char *task, const char *agent, c
 	json_set_str(params, "agent", agent);
 	if (parent != NULL)
 		json_set_str(params, "parent", parent);
-	if (channel_call(session->broker, "agent.start", params, AGENT_START_MS, on_started, wait) ==
-	    0) {
+	if (channel_call(session->broker, "agent.start", params, AGENT_START_MS, on_started,
+			 wait) == 0) {
 		struct err gone = {0};
 
 		err_set(&gone, ERR_UNAVAILABLE, "the broker is gone");

@@ -13,7 +13,8 @@ struct json *answer_from_failure(const char *status, const char *reason, const c
 struct json *answer_facts(const struct query_outcome *outcome);
 void answer_add_flag(struct json *answer, const char *code, const char *severity,
 		     const char *message);
-/* The value committed under "result": exactly {"columns","row_count","rows","truncated","types"}. */
+/* The value committed under "result": exactly {"columns","row_count","rows","truncated","types"}.
+ */
 struct json *answer_result(const struct json *answer);
 
 #endif

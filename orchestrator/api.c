@@ -1,7 +1,7 @@
 /*
- * What a person's connection may ask. One row per method: its members, who may call it, its handler.
- * Anything else is refused. "Own" means that a user reaches their own tasks and tokens alone; the
- * broker checks again whatever it is asked on the session.
+ * What a person's connection may ask. One row per method: its members, who may call it, its
+ * handler. Anything else is refused. "Own" means that a user reaches their own tasks and tokens
+ * alone; the broker checks again whatever it is asked on the session.
  */
 #include <string.h>
 
@@ -226,8 +226,9 @@ static int forward(struct session *session, int64_t id, const char *method,
 	memcpy(forward->session, session->id, sizeof(forward->session));
 	forward->reply_to = id;
 	forward->status = strcmp(method, "status") == 0;
-	if (channel_call(session->broker, method, params != NULL ? json_copy(params) : json_object(),
-			 BROKER_MS, on_forwarded, forward) > 0)
+	if (channel_call(session->broker, method,
+			 params != NULL ? json_copy(params) : json_object(), BROKER_MS,
+			 on_forwarded, forward) > 0)
 		return 0;
 	mem_free(forward);
 	return err_set(err, ERR_UNAVAILABLE, "the broker is gone");

@@ -91,8 +91,9 @@ static const char *closing_status(const struct call *call)
 {
 	if (call->session == NULL)
 		return "cancelled";
-	return call->failure.kind == ERR_NONE && json_get_bool(call->result, "ok", true) ? "completed"
-											: "failed";
+	return call->failure.kind == ERR_NONE && json_get_bool(call->result, "ok", true)
+		       ? "completed"
+		       : "failed";
 }
 
 /* Whatever happened, an opened task is closed. */
@@ -108,7 +109,8 @@ static void close_call(struct call *call)
 	json_set_str(params, "task", call->task);
 	json_set_str(params, "status", closing_status(call));
 	call_hold(call);
-	if (channel_call(call->session->broker, "task.close", params, BROKER_MS, on_closed, call) == 0)
+	if (channel_call(call->session->broker, "task.close", params, BROKER_MS, on_closed, call) ==
+	    0)
 		on_closed(call, NULL, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
 }
 
@@ -183,7 +185,8 @@ static void on_request(struct channel *channel, void *owner, int64_t id, const c
 	(void)method;
 	(void)params;
 	if (id > 0)
-		channel_fail(channel, id, &(struct err){ERR_INVALID, "an agent answers nothing"}, NULL);
+		channel_fail(channel, id, &(struct err){ERR_INVALID, "an agent answers nothing"},
+			     NULL);
 }
 
 static void on_channel_close(struct channel *channel, void *owner, const struct err *why)
@@ -208,7 +211,8 @@ static void on_started(void *data, int fd, const struct json *started, const str
 	if (err != NULL || call->session == NULL) {
 		if (fd >= 0)
 			close(fd);
-		fail(call, err != NULL ? err : &(struct err){ERR_CANCELED, "the session has ended"});
+		fail(call,
+		     err != NULL ? err : &(struct err){ERR_CANCELED, "the session has ended"});
 		call_release(call);
 		return;
 	}
@@ -227,7 +231,8 @@ static void on_opened(void *data, const struct json *result, const struct err *e
 	struct call *call = data;
 
 	if (err != NULL || call->session == NULL) {
-		fail(call, err != NULL ? err : &(struct err){ERR_CANCELED, "the session has ended"});
+		fail(call,
+		     err != NULL ? err : &(struct err){ERR_CANCELED, "the session has ended"});
 		call_release(call);
 		return;
 	}
@@ -245,7 +250,8 @@ void call_start(struct session *session, int64_t reply_to, const struct call_req
 	call->kind = mem_str(request->kind);
 	call->agent = mem_str(request->agent);
 	call->tool = mem_str(request->tool);
-	call->arguments = request->arguments != NULL ? json_copy(request->arguments) : json_object();
+	call->arguments =
+		request->arguments != NULL ? json_copy(request->arguments) : json_object();
 	call->next = calls;
 	calls = call;
 	json_set_str(params, "kind", call->kind);

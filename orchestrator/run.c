@@ -48,6 +48,8 @@ static void complete_answer(struct task *task)
 		json_set_str(task->answer, "task", task->id);
 	if (task->follows != NULL)
 		json_set_str(task->answer, "follows", task->follows);
+	if (task->choices != NULL)
+		json_set(task->answer, "choices", json_copy(task->choices));
 	json_set_str(task->answer, "question_text", task->question);
 	json_set_str(task->answer, "workflow", task->fixed ? "fixed" : "agent");
 	json_set_real(task->answer, "latency_ms", latency_ms);
@@ -59,7 +61,8 @@ static void keep_answer(struct task *task)
 
 	if (task->id == NULL)
 		return;
-	if (store_finish(task->orchestrator->store, task->id, task->answer, clock_now_us(), &err) < 0)
+	if (store_finish(task->orchestrator->store, task->id, task->answer, clock_now_us(), &err) <
+	    0)
 		log_error("task %s: keep its answer: %s", task->id, err.text);
 }
 
@@ -147,7 +150,8 @@ static bool stop_if_cancelled(struct task *task)
 	if (!task->cancel_wanted && task->session != NULL)
 		return false;
 	end_with(task, "cancelled",
-		 task->session == NULL ? "the session that asked has ended" : "cancelled on request",
+		 task->session == NULL ? "the session that asked has ended"
+				       : "cancelled on request",
 		 "ask again");
 	return true;
 }
@@ -178,14 +182,17 @@ static void on_reported(void *data, const char *text, const char *why_replaced,
 	task->report = NULL;
 	if (!stop_if_cancelled(task)) {
 		if (err != NULL) {
-			end_with(task, "failed", err->text, "ask again; see writ status if it persists");
+			end_with(task, "failed", err->text,
+				 "ask again; see writ status if it persists");
 		} else {
 			json_set_str(task->answer, "answer", text);
 			on_trace(task, "check",
-				 why_replaced == NULL ? "every number of the report is backed by the result"
-						      : why_replaced,
+				 why_replaced == NULL
+					 ? "every number of the report is backed by the result"
+					 : why_replaced,
 				 NULL);
-			add_report_event(task, why_replaced == NULL ? "ok" : "replaced", why_replaced);
+			add_report_event(task, why_replaced == NULL ? "ok" : "replaced",
+					 why_replaced);
 			close_task(task);
 		}
 	}
@@ -231,8 +238,9 @@ static void hand_to_report(struct task *task, int fd)
 		.task = task->id,
 		.to = agent_for(task, "report"),
 		.objective = "Say in words what the verified result answers.",
-		.expected_output = "Text in which each number stands with its row label, metric, unit and "
-				   "period; no claim beyond the result.",
+		.expected_output =
+			"Text in which each number stands with its row label, metric, unit and "
+			"period; no claim beyond the result.",
 		.context = report_context(task),
 		.constraints = report_constraints(),
 	};
@@ -260,8 +268,9 @@ static void on_report_started(void *data, int fd, const struct json *answer, con
 		if (fd >= 0)
 			close(fd);
 	} else if (err != NULL) {
-		end_with(task, "failed", err->text, "check that the query agent may hand over to the "
-						    "report agent (hands_to in the scope file)");
+		end_with(task, "failed", err->text,
+			 "check that the query agent may hand over to the "
+			 "report agent (hands_to in the scope file)");
 	} else {
 		hand_to_report(task, fd);
 	}
@@ -272,8 +281,8 @@ static void start_report(struct task *task)
 {
 	task->state = TASK_STARTING_REPORT;
 	task_hold(task);
-	agent_start(task->session, task->id, agent_for(task, "report"), task->jti, on_report_started,
-		    task);
+	agent_start(task->session, task->id, agent_for(task, "report"), task->jti,
+		    on_report_started, task);
 }
 
 /* ---- the query agent ---- */
@@ -346,8 +355,9 @@ static int hand_to_query(struct task *task, int fd, const struct json *started, 
 		.task = task->id,
 		.to = agent_for(task, "query"),
 		.objective = task->question,
-		.expected_output = "Rows that answer the question, the exact SQL, the definitions used; or "
-				   "one question back; or why not.",
+		.expected_output =
+			"Rows that answer the question, the exact SQL, the definitions used; or "
+			"one question back; or why not.",
 		.context = query_context(task),
 		.constraints = query_constraints(started),
 	};
@@ -412,12 +422,13 @@ static void on_opened(void *data, const struct json *result, const struct err *e
 	if (task->session != NULL &&
 	    store_add(task->orchestrator->store, task->id, task->session->user, task->question,
 		      clock_now_us(), &kept) < 0) {
-		end_with(task, "failed", kept.text, "the task store cannot be written; see its disk");
+		end_with(task, "failed", kept.text,
+			 "the task store cannot be written; see its disk");
 	} else if (!stop_if_cancelled(task)) {
 		task->state = TASK_STARTING_QUERY;
 		task_hold(task);
-		agent_start(task->session, task->id, agent_for(task, "query"), NULL, on_query_started,
-			    task);
+		agent_start(task->session, task->id, agent_for(task, "query"), NULL,
+			    on_query_started, task);
 	}
 	task_release(task);
 }

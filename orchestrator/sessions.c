@@ -93,7 +93,8 @@ static void session_arrived(struct orchestrator *orchestrator, const struct json
 	session->owner = json_get_bool(message, "owner", false);
 	session->next = orchestrator->sessions;
 	orchestrator->sessions = session;
-	session->broker = channel_open(orchestrator->loop, fd, session->id, &broker_handlers, session);
+	session->broker =
+		channel_open(orchestrator->loop, fd, session->id, &broker_handlers, session);
 }
 
 static void client_arrived(struct orchestrator *orchestrator, const struct json *message, int fd)
@@ -105,7 +106,8 @@ static void client_arrived(struct orchestrator *orchestrator, const struct json 
 			close(fd); /* its session has already ended */
 		return;
 	}
-	session->client = channel_open(orchestrator->loop, fd, session->user, &client_handlers, session);
+	session->client =
+		channel_open(orchestrator->loop, fd, session->user, &client_handlers, session);
 	channel_set_line_max(session->client, CLIENT_LINE_MAX);
 }
 

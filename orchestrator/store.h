@@ -23,7 +23,8 @@ MUST_CHECK int store_finish(struct store *store, const char *task, const struct 
 MUST_CHECK int store_answered(struct store *store, const char *task, const char *by,
 			      struct err *err);
 
-/* [{"task","user","question","status","created","finished"}], newest first. user NULL: everyone's. */
+/* [{"task","user","question","status","created","finished"}], newest first. user NULL: everyone's.
+ */
 MUST_CHECK int store_list(struct store *store, const char *user, int64_t now_us,
 			  struct json **ret_list, struct err *err);
 /* {"task":{...as in the list},"answer":{...}|null}; ERR_NOT_FOUND, also when it is not user's

@@ -56,8 +56,8 @@ struct task {
 	struct query_agent *query;   /* while QUERYING */
 	struct report_agent *report; /* while REPORTING */
 	char *jti;		     /* the query agent's token */
-	struct json *facts;	     /* what a report is written from: result, columns, words, ... */
-	struct json *answer;	     /* grows into docs/answer.md */
+	struct json *facts;  /* what a report is written from: result, columns, words, ... */
+	struct json *answer; /* grows into docs/answer.md */
 };
 
 /* Answers reply_to on the session's connection once, later. */

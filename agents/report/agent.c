@@ -94,8 +94,8 @@ int report_agent_start(uv_loop_t *loop, const struct report_agent_options *optio
 	agent->trace = options->trace;
 	agent->data = options->data;
 	agent->done = options->done;
-	agent->channel = channel_open(loop, options->channel_fd, options->handoff->to, &handlers,
-				      agent);
+	agent->channel =
+		channel_open(loop, options->channel_fd, options->handoff->to, &handlers, agent);
 	if (channel_call(agent->channel, "token.issue", json_object(), TOKEN_MS, on_token, agent) ==
 	    0) {
 		channel_close(agent->channel);

@@ -3,8 +3,8 @@
  *
  * report_builtin() writes the plain report: metric in words, dates, unit, filters, missing-value
  * rules, then the values. report_check() holds any text against the result: each number must stand
- * with the row label, metric, unit and period it belongs to; a text that fails is refused once, then
- * replaced by the built-in report. Pure.
+ * with the row label, metric, unit and period it belongs to; a text that fails is refused once,
+ * then replaced by the built-in report. Pure.
  */
 #ifndef AGENTS_REPORT_REPORT_H
 #define AGENTS_REPORT_REPORT_H
