@@ -66,6 +66,7 @@
 #define EV_TOOL_INTENT "tool.intent" /* carries the decision */
 #define EV_TOOL_RESULT "tool.result"
 #define EV_REPORT_CHECK "report.check"
+#define EV_CHANNEL_REFUSED "channel.refused" /* a message its channel may not send */
 
 /* Names of committed values, as they stand in a disclosure [salt, name, value]. */
 #define CM_USER "user"
