@@ -232,12 +232,12 @@ int timestamp_read(const char *text, int64_t *ret_time_us, struct err *err)
 	return 0;
 }
 
-int date_today(const char *timezone, int64_t now, struct date *ret_date, struct err *err)
+int date_today(const char *zone, int64_t now, struct date *ret_date, struct err *err)
 {
 	int64_t seconds = divide_down(now, US_PER_S);
 	int offset_s;
 
-	if (timezone_offset(timezone, seconds, &offset_s, err) < 0)
+	if (timezone_offset(zone, seconds, &offset_s, err) < 0)
 		return -1;
 	*ret_date = date_from_days(divide_down(seconds + offset_s, S_PER_DAY));
 	return 0;

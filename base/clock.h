@@ -34,7 +34,6 @@ void date_write(struct date date, char out[DATE_LEN + 1]); /* 2026-10-15 */
 MUST_CHECK int date_read(const char *text, struct date *ret_date, struct err *err);
 /* The civil date in a named IANA zone ("Europe/Berlin"; "UTC" needs no database). A confined
  * process must be allowed to read TIMEZONE_FOLDER (base/timezone.h). */
-MUST_CHECK int date_today(const char *timezone, int64_t now_us, struct date *ret_date,
-			  struct err *err);
+MUST_CHECK int date_today(const char *zone, int64_t now_us, struct date *ret_date, struct err *err);
 
 #endif

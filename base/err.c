@@ -36,7 +36,7 @@ static void mark_cut(char text[ERR_TEXT_MAX])
 	memcpy(text + at, "...", 4);
 }
 
-static void fill(struct err *err, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void fill(struct err *err, const char *format, va_list args)
 {
 	int len = vsnprintf(err->text, sizeof(err->text), format, args);
 

@@ -33,8 +33,9 @@ struct scan {
 static cJSON *read_value(struct scan *scan);
 
 /* Counted only when something failed; columns are characters. */
-static int fail_kind(const struct scan *scan, const char *at, enum err_kind kind,
-		     const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void fail_kind(const struct scan *scan, const char *at,
+							    enum err_kind kind, const char *format,
+							    va_list args)
 {
 	size_t line = 1, column = 1;
 	char what[256];
@@ -48,7 +49,7 @@ static int fail_kind(const struct scan *scan, const char *at, enum err_kind kind
 		}
 	}
 	vsnprintf(what, sizeof(what), format, args);
-	return err_set(scan->err, kind, "line %zu, column %zu: %s", line, column, what);
+	err_set(scan->err, kind, "line %zu, column %zu: %s", line, column, what);
 }
 
 __attribute__((format(printf, 3, 4))) static void fail(const struct scan *scan, const char *at,

@@ -41,7 +41,7 @@ static size_t write_prefix(char *line, size_t size)
 				      now.tv_nsec / 1000000, program_name);
 }
 
-static void log_line(enum level level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void log_line(enum level level, const char *format, va_list args)
 {
 	char line[LOG_LINE_MAX];
 	size_t len;
