@@ -1,6 +1,8 @@
 /* Memory that aborts rather than returning NULL: see mem.h for when that is right. */
 #include "base/mem.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -73,6 +75,14 @@ char *mem_format(const char *format, ...)
 void mem_free(void *memory)
 {
 	free(memory);
+}
+
+void mem_reserve(size_t bytes)
+{
+	/* Nothing by mmap and nothing trimmed: what is freed stays on top of the heap. */
+	if (mallopt(M_MMAP_MAX, 0) == 0 || mallopt(M_TRIM_THRESHOLD, INT_MAX) == 0)
+		abort();
+	free(or_abort(malloc(bytes)));
 }
 
 void mem_freep(void *pointer_to_pointer)

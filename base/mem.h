@@ -31,14 +31,21 @@
 
 #define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))
 
-void *mem_alloc(size_t size);		      /* zeroed */
-void *mem_array(size_t count, size_t size);   /* zeroed, overflow checked */
-void *mem_grow(void *memory, size_t size);    /* realloc */
+void *mem_alloc(size_t size);		    /* zeroed */
+void *mem_array(size_t count, size_t size); /* zeroed, overflow checked */
+void *mem_grow(void *memory, size_t size);  /* realloc */
 void *mem_copy(const void *bytes, size_t size);
-char *mem_str(const char *text);	      /* NULL stays NULL */
+char *mem_str(const char *text); /* NULL stays NULL */
 char *mem_strn(const char *text, size_t len);
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void mem_free(void *memory);		      /* NULL is fine */
+void mem_free(void *memory); /* NULL is fine */
+
+/*
+ * Takes so many bytes for the heap now and keeps every page for ever: until that much is in use at
+ * once, no allocation is a system call. For a process about to confine itself to reading and
+ * writing; one thread only (others get heaps of their own). Has no effect under sanitizers.
+ */
+void mem_reserve(size_t bytes);
 
 void mem_freep(void *pointer_to_pointer); /* for CLEANUP on any char * or void * */
 void fd_closep(const int *fd);		  /* for CLEANUP on a descriptor; negative is fine */

@@ -330,6 +330,11 @@ static void test_clock_refuses_names_that_are_no_zone(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		no_zone(names[i], ERR_INVALID,
 			"time zone: write a name like Europe/Berlin, or UTC");
+	no_zone("A/name_with_sixty-four_characters/in_all/its_parts/abcdefghijklm", ERR_NOT_FOUND,
+		"time zone A/name_with_sixty-four_characters/in_all/its_parts/abcdefghijklm: there "
+		"is no such zone in /usr/share/zoneinfo");
+	no_zone("A/name_with_sixty-four_characters/in_all/its_parts/abcdefghijklmn", ERR_INVALID,
+		"time zone: write a name like Europe/Berlin, or UTC");
 	no_zone("Europe/Nowhere", ERR_NOT_FOUND,
 		"time zone Europe/Nowhere: there is no such zone in /usr/share/zoneinfo");
 	no_zone("Europe/Berlin/x", ERR_NOT_FOUND,
