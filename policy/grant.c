@@ -110,13 +110,12 @@ static void add_tool(const struct bundle *bundle, const char *agent, const struc
 
 	scope_rules_find(bundle, agent, subject, tool, &rules);
 	for (size_t i = 0; i < rules.count; i++) {
-		if (rules.items[i]->effect != EFFECT_ALLOW ||
-		    !scope_rule_stands(&rules, rules.items[i]))
+		if (rules.items[i]->effect != EFFECT_ALLOW)
 			continue;
 		add_rule(&grant, rules.items[i]);
 		any = true;
 	}
-	if (any) {
+	if (any && !scope_is_closed(&rules)) {
 		json_set(tools, tool, tool_constraints(&grant, takes_rows(tool), detail));
 		return;
 	}

@@ -49,34 +49,23 @@ void scope_rules_clear(struct scope_rules *rules)
 	mem_free(rules->items);
 }
 
-/* Does this rule take away everything that the granting one gives? */
-static bool takes_whole(const struct rule *rule, const struct rule *grant)
-{
-	if (rule->effect != EFFECT_DENY)
-		return false;
-	if (rule->data.kind == DATA_ALL)
-		return true;
-	return rule->data.tables_all && grant->data.kind == DATA_SOME &&
-	       rule->data.database == grant->data.database;
-}
-
-bool scope_rule_stands(const struct scope_rules *rules, const struct rule *grant)
+bool scope_is_closed(const struct scope_rules *rules)
 {
 	for (size_t i = 0; i < rules->count; i++)
-		if (takes_whole(rules->items[i], grant))
-			return false;
-	return true;
+		if (rules->items[i]->effect == EFFECT_DENY &&
+		    rules->items[i]->data.kind == DATA_ALL)
+			return true;
+	return false;
 }
 
 bool policy_tool_visible(const struct bundle *bundle, const char *agent,
 			 const struct subject *subject, const char *tool)
 {
 	CLEANUP(scope_rules_clear) struct scope_rules rules;
-	bool visible = false;
+	bool granted = false;
 
 	scope_rules_find(bundle, agent, subject, tool, &rules);
 	for (size_t i = 0; i < rules.count; i++)
-		if (rules.items[i]->effect == EFFECT_ALLOW)
-			visible = visible || scope_rule_stands(&rules, rules.items[i]);
-	return visible;
+		granted = granted || rules.items[i]->effect == EFFECT_ALLOW;
+	return granted && !scope_is_closed(&rules);
 }

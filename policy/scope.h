@@ -13,7 +13,8 @@ struct scope_rules { /* in the order of the bundle */
 void scope_rules_find(const struct bundle *bundle, const char *agent, const struct subject *subject,
 		      const char *tool, struct scope_rules *ret_rules);
 void scope_rules_clear(struct scope_rules *rules);
-/* Is anything left of this allow rule once deny rules had their say? Errs towards yes. */
-bool scope_rule_stands(const struct scope_rules *rules, const struct rule *grant);
+/* Does a deny rule take away every call? A rule against a whole database does not: calls that touch
+ * no database remain. */
+bool scope_is_closed(const struct scope_rules *rules);
 
 #endif
