@@ -35,30 +35,31 @@ struct audit_signer {
 };
 
 struct audit_options {
-	const char *dir;	/* state/audit, made if absent, 0700 */
-	const char *origin;	/* name of the log, e.g. "writ.local/sales/9f2c..." */
-	const char *vkey;	/* the signer's verifier key for heads */
+	const char *dir;    /* state/audit, made if absent, 0700 */
+	const char *origin; /* name of the log, e.g. "writ.local/sales/9f2c..." */
+	const char *vkey;   /* the signer's verifier key for heads */
 	struct audit_signer signer;
 };
 
 /* What opening found, for service.start and for people. */
 struct audit_opened {
-	uint64_t size;		 /* records on disk */
-	bool created;		 /* a new log: record 0 (log.open) was queued */
-	bool from_tail;		 /* a signed tail state was used instead of rescanning */
+	uint64_t size;		  /* records on disk */
+	bool created;		  /* a new log: record 0 (log.open) was queued */
+	bool from_tail;		  /* a signed tail state was used instead of rescanning */
 	uint64_t recovered_bytes; /* torn tail cut away (copied aside first) */
-	const char *checkpoint;	 /* last published head, NULL when none; owned by the audit */
+	const char *checkpoint;	  /* last published head, NULL when none; owned by the audit */
 };
 
 /* Blocking, before the loop runs. Fails with ERR_INVALID (exit 65) when the log contradicts its
- * head (nothing was changed then), ERR_UNAVAILABLE (exit 75) when another process holds the lock. */
+ * head (nothing was changed then), ERR_UNAVAILABLE (exit 75) when another process holds the lock.
+ */
 MUST_CHECK int audit_open(uv_loop_t *loop, const struct audit_options *options,
 			  struct audit **ret_audit, struct audit_opened *ret_opened,
 			  struct err *err);
 /*
  * The head the signer resumes from: its size and its peaks, largest first; returns their number
- * (at most AUDIT_PEAKS_MAX). Records behind it are signed by the first sign_head(), which comes from
- * the loop: send head.resume before the loop runs (one channel keeps the order).
+ * (at most AUDIT_PEAKS_MAX). Records behind it are signed by the first sign_head(), which comes
+ * from the loop: send head.resume before the loop runs (one channel keeps the order).
  */
 #define AUDIT_PEAKS_MAX 64
 size_t audit_frontier(const struct audit *audit, uint64_t *ret_size,

@@ -1,0 +1,286 @@
+/*
+ * Reading a log: lines out of bytes, the strict check of each, number, chain and tree, and the
+ * comparison of the root with each head on the way. Nothing here fails; what is wrong is noted, the
+ * first bad record with what is wrong with it in words.
+ */
+#include "broker/audit/verify.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "broker/audit/verify_state.h"
+#include "writ/record.h"
+
+struct audit_verify *audit_verify_new(const struct audit_verify_options *options)
+{
+	struct audit_verify *verify = mem_alloc(sizeof(*verify));
+
+	verify->options = *options;
+	tree_init(&verify->tree);
+	tree_init(&verify->claims);
+	return verify;
+}
+
+void audit_verify_free(struct audit_verify *verify)
+{
+	if (verify == NULL)
+		return;
+	buf_clear(&verify->line);
+	mem_free(verify);
+}
+
+void audit_verify_freep(struct audit_verify **verify)
+{
+	audit_verify_free(*verify);
+}
+
+static const struct vkey *find_key(const struct audit_verify *verify, const char *name)
+{
+	for (size_t i = 0; i < verify->options.key_count; i++)
+		if (strcmp(verify->options.keys[i].name, name) == 0)
+			return &verify->options.keys[i];
+	return NULL;
+}
+
+static void head_check_signature(struct audit_verify *verify, struct verify_head *head,
+				 struct note *note)
+{
+	if (note_verify(note, verify->options.keys, verify->options.key_count, &head->why) < 0) {
+		head->is_forged = head->why.kind == ERR_INVALID;
+		return;
+	}
+	/* The key of a log is named after it: a good signature under another name proves nothing.
+	 */
+	if (find_key(verify, head->checkpoint.origin) == NULL) {
+		head->is_forged = true;
+		err_set(&head->why, ERR_INVALID, "it is a head of another log, %s",
+			head->checkpoint.origin);
+		return;
+	}
+	head->is_signed = true;
+}
+
+static void check_heads(struct audit_verify *verify)
+{
+	uint8_t root[SHA256_LEN];
+	uint8_t claimed[SHA256_LEN];
+	bool have_roots = false;
+
+	for (size_t i = 0; i < verify->head_count; i++) {
+		struct verify_head *head = &verify->heads[i];
+
+		if (!head->readable || head->checkpoint.size != verify->tree.size)
+			continue;
+		if (!have_roots) {
+			tree_root(&verify->tree, root);
+			tree_root(verify->split ? &verify->claims : &verify->tree, claimed);
+			have_roots = true;
+		}
+		if (memcmp(root, head->checkpoint.root, SHA256_LEN) == 0)
+			head->fit = HEAD_FITS;
+		else if (memcmp(claimed, head->checkpoint.root, SHA256_LEN) == 0)
+			head->fit = HEAD_FITS_CLAIMS;
+		else
+			head->fit = HEAD_DIFFERS;
+	}
+}
+
+int audit_verify_head(struct audit_verify *verify, const char *where, const char *note, size_t len,
+		      struct err *err)
+{
+	CLEANUP(mem_freep) struct note *parsed = mem_alloc(sizeof(*parsed));
+	struct verify_head *head = &verify->heads[verify->head_count];
+	struct err ignored;
+
+	if (verify->head_count == AUDIT_HEADS_MAX)
+		return err_set(err, ERR_LIMIT, "more than %d heads to compare with",
+			       AUDIT_HEADS_MAX);
+	verify->head_count++;
+	snprintf(head->where, sizeof(head->where), "%s", where);
+	if (note_parse(note, len, parsed, &head->why) == 0) {
+		head->readable = checkpoint_parse(parsed->text, parsed->text_len, &head->checkpoint,
+						  &head->why) == 0;
+		if (head->readable)
+			head_check_signature(verify, head, parsed);
+	} else if (checkpoint_parse(note, len, &head->checkpoint, &ignored) == 0) {
+		head->readable = true; /* the text alone, its signatures stripped */
+	}
+	check_heads(verify); /* for a head of nothing, which no record will ever reach */
+	return 0;
+}
+
+static void note_bad(struct audit_verify *verify, uint64_t record, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The first bad record stays; later ones follow from it more often than not. */
+static void note_bad(struct audit_verify *verify, uint64_t record, const char *format, ...)
+{
+	va_list args;
+
+	if (verify->has_bad)
+		return;
+	verify->has_bad = true;
+	verify->bad_record = record;
+	va_start(args, format);
+	vsnprintf(verify->bad_text, sizeof(verify->bad_text), format, args);
+	va_end(args);
+}
+
+/* Adds the record before this one to the tree, now that this one has said what it was. */
+static void add_last(struct audit_verify *verify, const uint8_t claimed[SHA256_LEN])
+{
+	bool same = memcmp(claimed, verify->last_leaf, SHA256_LEN) == 0;
+
+	if (!same && !verify->split) {
+		verify->claims = verify->tree;
+		verify->split = true;
+	}
+	tree_add(&verify->tree, verify->last_leaf);
+	if (verify->split)
+		tree_add(&verify->claims, claimed);
+	check_heads(verify);
+}
+
+/*
+ * Record n does not hold the hash of record n-1: one of the two was changed. If record n+1 fits
+ * record n, then n is as it was when n+1 was written, so n-1 is the one; else it is n, unless a
+ * head that fits the claims says otherwise (verify_judge.c).
+ */
+static void check_chain(struct audit_verify *verify, uint64_t seq, const uint8_t *prev)
+{
+	bool fits = memcmp(prev, verify->last_leaf, SHA256_LEN) == 0;
+
+	if (!verify->has_bad && !fits) {
+		note_bad(verify, seq - 1,
+			 "record %llu does not hold the hash of record %llu: one of the two was "
+			 "changed after it was written",
+			 (unsigned long long)seq, (unsigned long long)seq - 1);
+	} else if (verify->split && !verify->settled && seq == verify->bad_record + 2) {
+		if (!fits)
+			verify->bad_record++;
+		else
+			snprintf(verify->bad_text, sizeof(verify->bad_text),
+				 "record %llu was changed after record %llu was written: its hash "
+				 "is not the one that record %llu holds",
+				 (unsigned long long)seq - 2, (unsigned long long)seq - 1,
+				 (unsigned long long)seq - 1);
+		verify->settled = true;
+	}
+}
+
+static bool check_place(struct audit_verify *verify, const struct record_head *head)
+{
+	static const uint8_t zeros[SHA256_LEN];
+	uint64_t want = verify->records;
+
+	if (head->seq > want)
+		note_bad(verify, want, "record %llu is missing: record %llu stands in its place",
+			 (unsigned long long)want, (unsigned long long)head->seq);
+	else if (head->seq < want)
+		note_bad(verify, want,
+			 "record %llu stands where record %llu should: repeated or moved",
+			 (unsigned long long)head->seq, (unsigned long long)want);
+	else if (want == 0 && memcmp(head->prev, zeros, SHA256_LEN) != 0)
+		note_bad(verify, 0, "record 0 names a record before it");
+	else
+		return true;
+	return false;
+}
+
+static void read_origin(struct audit_verify *verify, const char *entry, size_t len)
+{
+	CLEANUP(json_freep) struct json *record = NULL;
+	const char *origin;
+
+	if (json_parse(entry, len, WRIT_RECORD_BYTES_MAX, &record, NULL) < 0)
+		return;
+	origin = json_get_str(record, REC_ORIGIN);
+	if (origin != NULL)
+		snprintf(verify->origin, sizeof(verify->origin), "%s", origin);
+}
+
+static void take_line(struct audit_verify *verify, const char *entry, size_t len)
+{
+	uint64_t seq = verify->records;
+	struct record_head head;
+	struct err err;
+
+	if (verify->broken) {
+		verify->records++;
+		return;
+	}
+	if (record_check(entry, len, &head, &err) < 0) {
+		note_bad(verify, seq, "record %llu is not in the form of the log: %s",
+			 (unsigned long long)seq, err.text);
+		verify->broken = true;
+	} else if (!check_place(verify, &head)) {
+		verify->broken = true;
+	}
+	verify->records++;
+	if (verify->broken)
+		return;
+	if (seq == 0)
+		read_origin(verify, entry, len);
+	else
+		check_chain(verify, seq, head.prev);
+	if (seq > 0)
+		add_last(verify, head.prev);
+	leaf_hash(entry, len, verify->last_leaf);
+	if (verify->options.on_record != NULL && !verify->has_bad)
+		verify->options.on_record(verify->options.data, seq, verify->last_leaf, entry, len);
+}
+
+/* A line that can be no record is not kept: it might be a gigabyte of NULs. */
+static void keep_rest(struct audit_verify *verify, const char *bytes, size_t len)
+{
+	if (verify->long_bytes == 0 && verify->line.len + len <= WRIT_RECORD_BYTES_MAX) {
+		buf_add(&verify->line, bytes, len);
+		return;
+	}
+	verify->long_bytes += verify->line.len + len;
+	buf_reset(&verify->line);
+}
+
+static void end_line(struct audit_verify *verify, const char *bytes, size_t len)
+{
+	if (verify->long_bytes == 0 && verify->line.len == 0) {
+		take_line(verify, bytes, len);
+		return;
+	}
+	keep_rest(verify, bytes, len);
+	if (verify->long_bytes > 0) {
+		note_bad(verify, verify->records, "record %llu is longer than %d bytes",
+			 (unsigned long long)verify->records, WRIT_RECORD_BYTES_MAX);
+		verify->broken = true;
+		verify->records++;
+	} else {
+		take_line(verify, verify->line.bytes, verify->line.len);
+	}
+	buf_reset(&verify->line);
+	verify->long_bytes = 0;
+}
+
+void audit_verify_feed(struct audit_verify *verify, const char *bytes, size_t len)
+{
+	const char *end = bytes + len;
+
+	verify->bytes += len;
+	while (bytes < end) {
+		const char *feed = memchr(bytes, '\n', (size_t)(end - bytes));
+
+		if (feed == NULL) {
+			keep_rest(verify, bytes, (size_t)(end - bytes));
+			return;
+		}
+		end_line(verify, bytes, (size_t)(feed - bytes));
+		bytes = feed + 1;
+	}
+}
+
+void verify_finish(struct audit_verify *verify)
+{
+	/* Nobody says what the last record was: it is taken at its word. */
+	if (verify->records > 0 && !verify->broken)
+		add_last(verify, verify->last_leaf);
+}
