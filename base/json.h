@@ -1,9 +1,10 @@
 /*
  * The one door to JSON, and so to cJSON.
  *
- * json_parse() first scans the bytes strictly (RFC 8259 grammar, UTF-8, no duplicate member, no
- * NUL, no lone surrogate, integers within +-(2^53-1), no number that overflows, bounded depth and
- * size, nothing after the value) and only then builds a tree. Errors name line and column.
+ * json_parse() reads strictly (RFC 8259 grammar, UTF-8, no duplicate member, no NUL, no lone
+ * surrogate, integers within +-(2^53-1), no number that overflows, bounded depth and size, nothing
+ * after the value). Errors are ERR_INVALID, or ERR_LIMIT for depth, size and memory, and name line
+ * and column. A tree takes up to some 50 times the bytes of its text ("[1,1,...").
  *
  * A tree is owned by its root. Values reached through it live as long as the root does.
  */
@@ -113,7 +114,8 @@ void json_write_string(const char *text, size_t len, struct buf *out); /* with i
 
 /*
  * Trees live in one block of so many bytes from now on, for a process that may not ask the kernel
- * for more (the signer). Full: a parse fails with ERR_LIMIT, building aborts. One thread only; a
+ * for more (the signer). Full: a parse fails with ERR_LIMIT, building aborts. It
+ * starts anew, unfragmented, whenever no tree is left: keep none for long. One thread only; a
  * second call does nothing.
  */
 void json_use_pool(size_t bytes);

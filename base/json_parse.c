@@ -7,87 +7,14 @@
  * so that no choice of names makes it quadratic. All memory is cJSON's, so that the pool bounds it.
  * Whatever fails leaves nothing behind and names line and column.
  */
-#include <errno.h>
 #include <limits.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/json_node.h"
-#include "base/utf8.h"
+#include "base/json_scan.h"
 
-/* The longest exact decimal of a double, "-0." and 1074 digits, fits. */
-#define NUMBER_CHARS_MAX 1100
 #define PAIRWISE_MAX 8 /* up to so many names comparing all pairs is cheaper than sorting */
 
-struct scan {
-	const char *start;
-	const char *at;
-	const char *end;
-	int depth;
-	struct err *err;
-};
-
 static cJSON *read_value(struct scan *scan);
-
-/* Counted only when something failed; columns are characters. */
-__attribute__((format(printf, 4, 0))) static void fail_kind(const struct scan *scan, const char *at,
-							    enum err_kind kind, const char *format,
-							    va_list args)
-{
-	size_t line = 1, column = 1;
-	char what[256];
-
-	for (const char *c = scan->start; c < at; c++) {
-		if (*c == '\n') {
-			line++;
-			column = 1;
-		} else if (((unsigned char)*c & 0xC0) != 0x80) {
-			column++;
-		}
-	}
-	vsnprintf(what, sizeof(what), format, args);
-	err_set(scan->err, kind, "line %zu, column %zu: %s", line, column, what);
-}
-
-__attribute__((format(printf, 3, 4))) static void fail(const struct scan *scan, const char *at,
-						       const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fail_kind(scan, at, ERR_INVALID, format, args);
-	va_end(args);
-}
-
-__attribute__((format(printf, 3, 4))) static void
-fail_limit(const struct scan *scan, const char *at, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fail_kind(scan, at, ERR_LIMIT, format, args);
-	va_end(args);
-}
-
-static void fail_found(const struct scan *scan, const char *wanted)
-{
-	unsigned char c = scan->at < scan->end ? (unsigned char)*scan->at : 0;
-
-	if (scan->at == scan->end)
-		fail(scan, scan->at, "the text ends where %s is expected", wanted);
-	else if (c > 0x20 && c < 0x7F)
-		fail(scan, scan->at, "'%c' where %s is expected", c, wanted);
-	else
-		fail(scan, scan->at, "byte 0x%02x where %s is expected", c, wanted);
-}
-
-static void fail_memory(const struct scan *scan)
-{
-	fail_limit(scan, scan->at, "the value needs more memory than there is for JSON");
-}
 
 static void skip_blanks(struct scan *scan)
 {
@@ -108,142 +35,15 @@ static cJSON *new_node(const struct scan *scan, int type)
 	cJSON *node = cJSON_CreateNull();
 
 	if (node == NULL)
-		fail_memory(scan);
+		scan_fail_memory(scan);
 	else
 		node->type = type;
 	return node;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* at points behind "\u". Returns -1 when four digits do not follow. */
-static int32_t hex4(const char *at, const char *end)
-{
-	int32_t value = 0;
-
-	if (end - at < 4)
-		return -1;
-	for (int i = 0; i < 4; i++) {
-		int digit = hex_digit(at[i]);
-
-		if (digit < 0)
-			return -1;
-		value = value * 16 + digit;
-	}
-	return value;
-}
-
-/* scan->at is at the backslash of "\uXXXX"; a surrogate must be one half of a pair. */
-static int read_unicode(struct scan *scan, char **out)
-{
-	const char *escape = scan->at;
-	int32_t value = hex4(escape + 2, scan->end), low;
-
-	if (value < 0)
-		return fail(scan, escape, "\\u needs four hexadecimal digits"), -1;
-	if (value == 0)
-		return fail(scan, escape, "\\u0000 is not allowed in a string"), -1;
-	scan->at += 6;
-	if (value >= 0xD800 && value <= 0xDFFF) {
-		low = scan->end - scan->at >= 2 && scan->at[0] == '\\' && scan->at[1] == 'u'
-			      ? hex4(scan->at + 2, scan->end)
-			      : -1;
-		if (value >= 0xDC00 || low < 0xDC00 || low > 0xDFFF)
-			return fail(scan, escape, "\\u%04x is half of a surrogate pair",
-				    (unsigned)value),
-			       -1;
-		scan->at += 6;
-		value = 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00);
-	}
-	*out += utf8_encode((uint32_t)value, *out);
-	return 0;
-}
-
-static int read_escape(struct scan *scan, char **out)
-{
-	static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-	const char *letter;
-
-	if (scan->end - scan->at < 2)
-		return fail(scan, scan->end, "the text ends inside a string"), -1;
-	if (scan->at[1] == 'u')
-		return read_unicode(scan, out);
-	letter = scan->at[1] != '\0' ? strchr(letters, scan->at[1]) : NULL;
-	if (letter == NULL)
-		return fail(scan, scan->at, "a backslash must be followed by one of \"\\/bfnrtu"),
-		       -1;
-	*(*out)++ = meanings[letter - letters];
-	scan->at += 2;
-	return 0;
-}
-
-/* One character of a string, decoded to *out. 1: the closing quote was read instead. */
-static int read_char(struct scan *scan, char **out)
-{
-	size_t len;
-
-	if (scan->at == scan->end)
-		return fail(scan, scan->at, "the text ends inside a string"), -1;
-	if (*scan->at == '"') {
-		scan->at++;
-		return 1;
-	}
-	if (*scan->at == '\\')
-		return read_escape(scan, out);
-	if ((unsigned char)*scan->at < 0x20)
-		return fail(scan, scan->at, "control character 0x%02x in a string: escape it",
-			    (unsigned char)*scan->at),
-		       -1;
-	len = utf8_char_len(scan->at, (size_t)(scan->end - scan->at));
-	if (len == 0)
-		return fail(scan, scan->at, "byte 0x%02x is not UTF-8", (unsigned char)*scan->at),
-		       -1;
-	memcpy(*out, scan->at, len);
-	*out += len;
-	scan->at += len;
-	return 0;
-}
-
-/* Bytes up to the closing quote, as an upper bound: decoding never makes a string longer. */
-static size_t raw_len(const struct scan *scan)
-{
-	const char *at = scan->at;
-
-	while (at < scan->end && *at != '"')
-		at += *at == '\\' && scan->end - at > 1 ? 2 : 1;
-	return (size_t)(at - scan->at);
-}
-
-/* scan->at is at the opening quote. The text is for cJSON_free(). */
-static char *read_string(struct scan *scan)
-{
-	char *text, *out;
-	int done = 0;
-
-	scan->at++;
-	text = out = cJSON_malloc(raw_len(scan) + 1);
-	if (text == NULL)
-		return fail_memory(scan), NULL;
-	while (done == 0)
-		done = read_char(scan, &out);
-	if (done < 0) {
-		cJSON_free(text);
-		return NULL;
-	}
-	*out = '\0';
-	return text;
-}
-
 static cJSON *read_string_value(struct scan *scan)
 {
-	char *text = read_string(scan);
+	char *text = scan_string(scan);
 	cJSON *node = text != NULL ? new_node(scan, cJSON_String) : NULL;
 
 	if (node == NULL) {
@@ -254,93 +54,14 @@ static cJSON *read_string_value(struct scan *scan)
 	return node;
 }
 
-static const char *skip_digits(const char *at, const char *end)
-{
-	while (at < end && *at >= '0' && *at <= '9')
-		at++;
-	return at;
-}
-
-/* Where the number at scan->at ends by the grammar, or NULL. */
-static const char *number_end(struct scan *scan, bool *ret_real)
-{
-	const char *at = scan->at + (*scan->at == '-'), *digits = at;
-
-	*ret_real = false;
-	at = skip_digits(at, scan->end);
-	if (at == digits)
-		return fail(scan, at, "a digit is expected"), NULL;
-	if (*digits == '0' && at - digits > 1)
-		return fail(scan, digits, "a number must not start with 0"), NULL;
-	if (at < scan->end && *at == '.') {
-		*ret_real = true;
-		digits = ++at;
-		at = skip_digits(at, scan->end);
-		if (at == digits)
-			return fail(scan, at, "a digit is expected after the point"), NULL;
-	}
-	if (at < scan->end && (*at == 'e' || *at == 'E')) {
-		*ret_real = true;
-		at++;
-		if (at < scan->end && (*at == '+' || *at == '-'))
-			at++;
-		digits = at;
-		at = skip_digits(at, scan->end);
-		if (at == digits)
-			return fail(scan, at, "a digit is expected in the exponent"), NULL;
-	}
-	return at;
-}
-
-static int read_integer(const struct scan *scan, const char *end, double *ret)
-{
-	bool negative = *scan->at == '-';
-	int64_t value = 0;
-
-	for (const char *at = scan->at + negative; at < end; at++) {
-		value = value * 10 + (*at - '0');
-		if (value > JSON_INT_MAX)
-			return fail(scan, scan->at,
-				    "the integer is outside +-(2^53-1): send it as a string"),
-			       -1;
-	}
-	if (negative && value == 0)
-		return fail(scan, scan->at, "-0 is not an integer: write 0 or -0.0"), -1;
-	*ret = (double)(negative ? -value : value);
-	return 0;
-}
-
-static int read_real(const struct scan *scan, const char *end, double *ret)
-{
-	char text[NUMBER_CHARS_MAX + 1];
-	size_t len = (size_t)(end - scan->at);
-	double value;
-
-	if (len > NUMBER_CHARS_MAX)
-		return fail_limit(scan, scan->at, "the number is longer than %d characters",
-				  NUMBER_CHARS_MAX),
-		       -1;
-	memcpy(text, scan->at, len);
-	text[len] = '\0';
-	value = strtod(text, NULL);
-	if (!isfinite(value))
-		return fail(scan, scan->at, "the number is too large for a double"), -1;
-	*ret = value;
-	return 0;
-}
-
 static cJSON *read_number(struct scan *scan)
 {
 	bool real;
-	const char *end = number_end(scan, &real);
 	double value;
 	cJSON *node;
 
-	if (end == NULL)
+	if (scan_number(scan, &real, &value) < 0)
 		return NULL;
-	if ((real ? read_real : read_integer)(scan, end, &value) < 0)
-		return NULL;
-	scan->at = end;
 	node = new_node(scan, cJSON_Number | (real ? NODE_REAL : 0));
 	if (node != NULL)
 		node->valuedouble = value;
@@ -352,7 +73,8 @@ static cJSON *read_word(struct scan *scan, const char *word, int type)
 	size_t len = strlen(word);
 
 	if ((size_t)(scan->end - scan->at) < len || memcmp(scan->at, word, len) != 0)
-		return fail(scan, scan->at, "a value is expected; did you mean %s?", word), NULL;
+		return scan_fail(scan, scan->at, "a value is expected; did you mean %s?", word),
+		       NULL;
 	scan->at += len;
 	return new_node(scan, type);
 }
@@ -360,7 +82,7 @@ static cJSON *read_word(struct scan *scan, const char *word, int type)
 static int enter(struct scan *scan)
 {
 	if (scan->depth == JSON_DEPTH_MAX)
-		return fail_limit(scan, scan->at, "nested deeper than %d", JSON_DEPTH_MAX), -1;
+		return scan_fail_limit(scan, scan->at, "nested deeper than %d", JSON_DEPTH_MAX);
 	scan->depth++;
 	scan->at++;
 	return 0;
@@ -372,7 +94,7 @@ static int read_separator(struct scan *scan, char close, const char *wanted)
 	char c = peek(scan);
 
 	if (c != ',' && c != close)
-		return fail_found(scan, wanted), -1;
+		return scan_fail_found(scan, wanted);
 	scan->at++;
 	return c == ',';
 }
@@ -400,13 +122,13 @@ static int read_member(struct scan *scan, cJSON *object)
 	cJSON *child;
 
 	if (peek(scan) != '"')
-		return fail_found(scan, "a member name in quotes"), -1;
+		return scan_fail_found(scan, "a member name in quotes");
 	name_at = scan->at;
-	name = read_string(scan);
+	name = scan_string(scan);
 	if (name == NULL)
 		return -1;
 	if (peek(scan) != ':') {
-		fail_found(scan, "':'");
+		scan_fail_found(scan, "':'");
 		cJSON_free(name);
 		return -1;
 	}
@@ -455,14 +177,13 @@ static int check_names(const struct scan *scan, const cJSON *object, size_t coun
 	} else {
 		members = json_sorted(object, &count);
 		if (members == NULL)
-			return fail_memory(scan), -1;
+			return scan_fail_memory(scan);
 		again = duplicate_by_order(members, count);
 		cJSON_free((void *)members);
 	}
 	if (again != NULL)
-		return fail(scan, scan->start + again->valueint, "duplicate member %s",
-			    json_name_quoted(again->string, quoted)),
-		       -1;
+		return scan_fail(scan, scan->start + again->valueint, "duplicate member %s",
+				 json_name_quoted(again->string, quoted));
 	return 0;
 }
 
@@ -522,7 +243,7 @@ static cJSON *read_value(struct scan *scan)
 	case '0' ... '9':
 		return read_number(scan);
 	default:
-		fail_found(scan, "a value");
+		scan_fail_found(scan, "a value");
 		return NULL;
 	}
 }
@@ -538,13 +259,13 @@ int json_parse(const char *bytes, size_t len, size_t len_max, struct json **ret_
 			       len_max < INT_MAX ? len_max : INT_MAX);
 	scan.end = len > 0 ? bytes + len : bytes;
 	if (len >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0)
-		return fail(&scan, bytes, "a byte order mark: save the text without it"), -1;
+		return scan_fail(&scan, bytes, "a byte order mark: save the text without it");
 	root = read_value(&scan);
 	if (root == NULL)
 		return -1;
 	skip_blanks(&scan);
 	if (scan.at != scan.end) {
-		fail_found(&scan, "the end of the text");
+		scan_fail_found(&scan, "the end of the text");
 		cJSON_Delete(root);
 		return -1;
 	}

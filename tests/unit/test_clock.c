@@ -109,6 +109,8 @@ static void test_clock_day_arithmetic(void **state)
 	same_date(date_add_days(date(2026, 10, 15), -30), "2026-09-15");
 	same_date(date_add_days(date(2026, 1, 1), INT64_MAX), "9999-12-31");
 	same_date(date_add_days(date(1, 1, 1), INT64_MIN), "0000-01-01");
+	assert_true(date_from_days(INT64_MAX).year > 1900000000); /* the last that an int holds */
+	assert_true(date_from_days(INT64_MIN).year < -1900000000);
 }
 
 static void test_clock_compares_dates(void **state)

@@ -259,6 +259,15 @@ static void test_json_cuts_long_names_in_messages(void **state)
 		assert_non_null(strstr(err.text, "nnn\xC3\xA9nn...\""));
 		assert_true(strlen(err.text) < 150);
 	}
+	memcpy(name + 70, "nnn\xC3\xA9", 5); /* and not within it */
+	snprintf(text, sizeof(text), "{\"%s\":1,\"%s\":2}", name, name);
+	{
+		struct json *json;
+		struct err err = {0};
+
+		assert_int_equal(json_parse_str(text, &json, &err), -1);
+		assert_non_null(strstr(err.text, "nnnnnn...\""));
+	}
 }
 
 static void nested(int depth, char *out)
@@ -382,6 +391,8 @@ static void test_json_writes_reals_in_the_shortest_form(void **state)
 	round_trip("2.2250738585072014e-308", "2.2250738585072014e-308", "2.2250738585072014e-308");
 	round_trip("4.94065645841246544e-324", "5e-324", "5e-324");
 	round_trip("5.684341886080802e-14", "5.684341886080802e-14", "5.684341886080802e-14");
+	round_trip("9.5367431640625e-7", "9.5367431640625e-7", "9.5367431640625e-7");
+	round_trip("1e23", "1e+23", "1e+23");
 	round_trip("1e-400", "0.0", "0");
 	round_trip("9007199254740991.0", "9007199254740991.0", "9007199254740991");
 	/* plain digits would be an integer that our reader refuses */

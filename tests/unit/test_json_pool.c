@@ -75,6 +75,35 @@ static void test_pool_never_fragments_across_requests(void **state)
 	assert_int_equal(outcome(&text), ERR_LIMIT);
 }
 
+/* Fills the pool further and further, so that each allocation of a parse fails once. */
+static void test_pool_out_of_memory_anywhere_is_a_limit(void **state)
+{
+	static const char text[] =
+		"{\"a\":[1,2.5,null,true,\"text\",[[]],{}],\"b\":1,\"c\":2,\"d\":3,\"e\":4,"
+		"\"f\":5,\"g\":6,\"h\":7,\"i\":\"a longer text, which needs a larger block\"}";
+	size_t refused = 0;
+
+	(void)state;
+	for (size_t filled = 1500; filled < POOL_BYTES / 128 - 1; filled++) {
+		CLEANUP(json_freep) struct json *filler = json_array();
+		struct json *json = NULL;
+		struct err err = {0};
+
+		for (size_t i = 0; i < filled; i++)
+			json_push_int(filler, 1);
+		if (json_parse_str(text, &json, &err) == 0) {
+			json_free(json);
+			assert_int_equal(refused, 0); /* never again once it was too full */
+			continue;
+		}
+		refused++;
+		assert_null(json);
+		assert_int_equal(err.kind, ERR_LIMIT);
+		assert_non_null(strstr(err.text, "needs more memory than there is for JSON"));
+	}
+	assert_in_range(refused, 15, 60);
+}
+
 static void test_pool_serves_every_function_that_makes_nodes(void **state)
 {
 	CLEANUP(buf_clear) struct buf out = BUF_INIT;
@@ -141,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pool_full_is_a_limit_and_leaves_nothing_behind),
 		cmocka_unit_test(test_pool_never_fragments_across_requests),
+		cmocka_unit_test(test_pool_out_of_memory_anywhere_is_a_limit),
 		cmocka_unit_test(test_pool_serves_every_function_that_makes_nodes),
 		cmocka_unit_test(test_pool_frees_what_was_made_before_it),
 		cmocka_unit_test(test_pool_full_while_building_ends_the_process),
