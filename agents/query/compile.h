@@ -59,6 +59,7 @@ struct compiled_query {
 	struct json *plan;
 	/* [{"metric","definition","source":"metrics/sales.yaml:40"}] */
 	struct json *definitions;
+	struct json *texts; /* owns the composed texts of columns */
 };
 
 /* ERR_NOT_FOUND: an unknown name (with the nearest); ERR_INVALID: no sound query, saying why. */

@@ -1,0 +1,392 @@
+/*
+ * What the answer says about a metric query: its columns, its definitions, its plan, and one
+ * sentence that names filters, period, unit and the rules for missing values. Cannot fail.
+ */
+#include "agents/query/compile_internal.h"
+
+#include <string.h>
+
+static const char *keep_text(struct compiled_query *compiled, char *text)
+{
+	struct json *kept = json_new_str(text);
+	const char *result = json_str(kept);
+
+	json_push(compiled->texts, kept);
+	mem_free(text);
+	return result;
+}
+
+static const char *copy_text(struct compiled_query *compiled, const char *text)
+{
+	return text ? keep_text(compiled, mem_str(text)) : NULL;
+}
+
+static const char *dimension_type(const struct compiled_dimension *dimension)
+{
+	if (dimension->bucket == BUCKET_DAY || dimension->bucket == BUCKET_WEEK)
+		return "date";
+	if (dimension->bucket != BUCKET_NONE)
+		return "text";
+	switch (dimension->field->type) {
+	case TYPE_INTEGER:
+	case TYPE_BOOLEAN:
+		return "integer";
+	case TYPE_DECIMAL:
+		return "decimal";
+	case TYPE_TIME:
+		return "date";
+	case TYPE_STRING:
+	case TYPE_UNKNOWN:
+		break;
+	}
+	return "text";
+}
+
+static struct column_info dimension_column(const struct compiled_dimension *dimension,
+					   struct compiled_query *compiled)
+{
+	const struct model_field *field = dimension->field;
+	const char *bucket = time_bucket_name(dimension->bucket);
+
+	return (struct column_info){
+		.name = copy_text(compiled, dimension->name),
+		.label = copy_text(compiled, bucket ? bucket : field->label),
+		.role = COLUMN_DIMENSION,
+		.field = copy_text(compiled, field->id),
+		.bucket = dimension->bucket,
+		.unit = copy_text(compiled, field->unit),
+		.type = dimension_type(dimension),
+		.definition =
+			field->description[0] ? copy_text(compiled, field->description) : NULL,
+	};
+}
+
+static char *period_words(const struct query_period *period)
+{
+	if (!period->to[0])
+		return mem_format("from %s", period->from);
+	if (!period->from[0])
+		return mem_format("before %s", period->to);
+	return mem_format("%s to before %s", period->from, period->to);
+}
+
+static char *output_label(const struct compiler *compiler, const struct output_column *column)
+{
+	const char *label = column->metric->label;
+	const struct query_period *before = &compiler->query->compare;
+
+	switch (column->role) {
+	case COLUMN_DIMENSION:
+		break;
+	case COLUMN_METRIC:
+		if (compiler->per)
+			return mem_format("average %s per %s", label, compiler->per->label);
+		break;
+	case COLUMN_PREVIOUS: {
+		CLEANUP(mem_freep) char *dates = period_words(before);
+
+		return mem_format("%s, %s", label, before->label ? before->label : dates);
+	}
+	case COLUMN_CHANGE:
+		return mem_format("change of %s", label);
+	case COLUMN_CHANGE_PERCENT:
+		return mem_format("change of %s in percent", label);
+	case COLUMN_SHARE:
+		return mem_format("share of %s", label);
+	}
+	return mem_str(label);
+}
+
+static const char *metric_words(const struct model_metric *metric)
+{
+	return metric->description[0] ? metric->description : metric->definition;
+}
+
+static struct column_info output_column(const struct compiler *compiler,
+					const struct output_column *column,
+					struct compiled_query *compiled)
+{
+	const struct model_metric *metric = column->metric;
+	bool percent = column->role == COLUMN_CHANGE_PERCENT || column->role == COLUMN_SHARE;
+	bool whole = !percent && !compiler->per && metric->exact && metric->scale == 1;
+	bool difference = column->role == COLUMN_CHANGE || column->role == COLUMN_CHANGE_PERCENT;
+
+	return (struct column_info){
+		.name = keep_text(compiled, compiler_output_name(compiler, column)),
+		.label = keep_text(compiled, output_label(compiler, column)),
+		.role = column->role,
+		.metric = copy_text(compiled, metric->name),
+		.unit = percent ? "%" : copy_text(compiled, metric->unit),
+		.type = whole ? "integer" : "decimal",
+		.decimals = compiler_decimals(compiler, column),
+		.non_negative = metric->non_negative && !difference,
+		.definition = copy_text(compiled, metric_words(metric)),
+	};
+}
+
+static void add_columns(const struct compiler *compiler, struct compiled_query *compiled)
+{
+	struct output_column column;
+	size_t count = compiler->dimension_count;
+
+	for (size_t i = 0; compiler_output(compiler, i, &column); i++)
+		count++;
+	compiled->columns = mem_array(count + 1, sizeof(*compiled->columns));
+	for (size_t i = 0; i < compiler->dimension_count; i++)
+		compiled->columns[compiled->column_count++] =
+			dimension_column(&compiler->dimensions[i], compiled);
+	for (size_t i = 0; compiler_output(compiler, i, &column); i++)
+		compiled->columns[compiled->column_count++] =
+			output_column(compiler, &column, compiled);
+}
+
+static void add_value(const struct json *value, struct buf *out)
+{
+	if (json_str(value))
+		buf_add_str(out, json_str(value));
+	else
+		json_write(value, out);
+}
+
+static void filter_words(const struct query_filter *filter, const struct model_field *field,
+			 struct buf *out)
+{
+	static const char *const verbs[] = {"is",      "is not", "at least",
+					    "at most", "above",	 "below"};
+	size_t count = 0;
+
+	if (filter->op == OP_MISSING || filter->op == OP_PRESENT) {
+		buf_addf(out, "%s %s", filter->op == OP_MISSING ? "without" : "with", field->label);
+		return;
+	}
+	buf_addf(out, "%s %s ", field->label, verbs[filter->op]);
+	json_each(value, filter->values)
+	{
+		if (count++)
+			buf_add_str(out, count == json_len(filter->values) ? " or " : ", ");
+		add_value(value, out);
+	}
+	if (field->unit)
+		buf_addf(out, " %s", field->unit);
+}
+
+static struct json *period_json(const struct query_period *period, const struct model_field *time)
+{
+	struct json *json = json_object();
+
+	if (period->from[0])
+		json_set_str(json, "from", period->from);
+	if (period->to[0])
+		json_set_str(json, "to", period->to);
+	if (period->label)
+		json_set_str(json, "label", period->label);
+	json_set_str(json, "field", time->id);
+	return json;
+}
+
+static struct json *metric_json(const struct model_metric *metric)
+{
+	struct json *json = json_object();
+
+	json_set_str(json, "name", metric->name);
+	json_set_str(json, "label", metric->label);
+	json_set_str(json, "definition", metric_words(metric));
+	if (metric->filter_words)
+		json_set_str(json, "filter", metric->filter_words);
+	if (metric->unit)
+		json_set_str(json, "unit", metric->unit);
+	if (metric->missing_words)
+		json_set_str(json, "missing", metric->missing_words);
+	return json;
+}
+
+static bool has_text(const struct json *list, const char *text)
+{
+	json_each(item, list)
+	{
+		if (strcmp(json_str(item), text) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_once(struct json *list, const char *text)
+{
+	if (text && !has_text(list, text))
+		json_push_str(list, text);
+}
+
+/* Filters in words: soft deletes, the metrics' own, the question's. */
+static struct json *all_filters(const struct compiler *compiler)
+{
+	struct json *list = json_array();
+
+	for (size_t i = 0; i < compiler->counted.count; i++)
+		add_once(list, compiler->counted.items[i]->filter_words);
+	for (size_t i = 0; i < compiler->metric_count; i++) {
+		CLEANUP(mem_freep) char *own = NULL;
+		const struct model_metric *metric = compiler->metrics[i];
+
+		if (!metric->filter_words)
+			continue;
+		own = compiler->one_filter
+			      ? mem_str(metric->filter_words)
+			      : mem_format("%s: %s", metric->label, metric->filter_words);
+		add_once(list, own);
+	}
+	for (size_t i = 0; i < compiler->query->filter_count; i++) {
+		CLEANUP(buf_clear) struct buf words = BUF_INIT;
+
+		filter_words(&compiler->query->filters[i], compiler->filter_fields[i], &words);
+		add_once(list, buf_str(&words));
+	}
+	return list;
+}
+
+/* Rules for missing values, as far as this query meets them. */
+static struct json *all_missing(const struct compiler *compiler)
+{
+	struct json *list = json_array();
+
+	for (size_t i = 0; i < compiler->metric_count; i++)
+		add_once(list, compiler->metrics[i]->missing_words);
+	for (size_t i = 0; i < compiler->dimension_count; i++) {
+		const struct model_field *field = compiler->dimensions[i].field;
+		CLEANUP(mem_freep) char *text = NULL;
+
+		if (!field->missing)
+			continue;
+		text = mem_format("missing %s %s", field->label, field->missing);
+		add_once(list, text);
+	}
+	if (compiler->per) {
+		CLEANUP(mem_freep)
+		char *text =
+			mem_format("only a %s with rows enters the average", compiler->per->label);
+
+		add_once(list, text);
+	}
+	return list;
+}
+
+static void join_texts(const struct json *list, struct buf *out)
+{
+	json_each(item, list) buf_addf(out, "%s%s", out->len ? ", " : "", json_str(item));
+}
+
+static void add_period_words(const struct compiler *compiler, struct buf *out)
+{
+	const struct metric_query *query = compiler->query;
+	CLEANUP(mem_freep) char *now = NULL;
+	CLEANUP(mem_freep) char *before = NULL;
+
+	if (!query->period.set)
+		return;
+	now = period_words(&query->period);
+	buf_addf(out, "%s%s", out->len ? ", " : "", now);
+	if (!query->compare.set)
+		return;
+	before = period_words(&query->compare);
+	buf_addf(out, " against %s", before);
+}
+
+static void add_unit_words(const struct compiler *compiler, struct buf *out)
+{
+	CLEANUP(json_freep) struct json *units = json_array();
+
+	for (size_t i = 0; i < compiler->metric_count; i++)
+		add_once(units, compiler->metrics[i]->unit);
+	join_texts(units, out);
+}
+
+static void add_words(const struct compiler *compiler, struct compiled_query *compiled)
+{
+	const struct metric_query *query = compiler->query;
+	CLEANUP(buf_clear) struct buf sentence = BUF_INIT;
+	struct json *words = json_object(), *metrics = json_array();
+	struct json *filters = all_filters(compiler), *missing = all_missing(compiler);
+
+	for (size_t i = 0; i < compiler->metric_count; i++)
+		json_push(metrics, metric_json(compiler->metrics[i]));
+	join_texts(filters, &sentence);
+	add_period_words(compiler, &sentence);
+	add_unit_words(compiler, &sentence);
+	join_texts(missing, &sentence);
+	json_set(words, "metrics", metrics);
+	json_set(words, "filters", filters);
+	if (query->period.set)
+		json_set(words, "period", period_json(&query->period, compiler->time));
+	if (query->compare.set)
+		json_set(words, "compare", period_json(&query->compare, compiler->time));
+	json_set(words, "missing", missing);
+	json_set_str(words, "sentence", buf_str(&sentence));
+	compiled->words = words;
+}
+
+static void add_grain(const struct compiler *compiler, struct json *plan)
+{
+	CLEANUP(buf_clear) struct buf grain = BUF_INIT;
+
+	if (compiler->dimension_count == 0)
+		buf_add_str(&grain, "one row in all");
+	for (size_t i = 0; i < compiler->dimension_count; i++) {
+		const char *bucket = time_bucket_name(compiler->dimensions[i].bucket);
+
+		buf_addf(&grain, "%s%s", i == 0 ? "one row = one " : " and ",
+			 bucket ? bucket : compiler->dimensions[i].field->label);
+	}
+	json_set_str(plan, "grain", buf_str(&grain));
+}
+
+static void add_risk(const struct compiler *compiler, struct json *plan)
+{
+	CLEANUP(buf_clear) struct buf risk = BUF_INIT;
+
+	buf_addf(&risk, "none: rows of %s", compiler->base->table);
+	if (compiler->joined.count == 1)
+		buf_add_str(&risk, " alone");
+	for (size_t i = 1; i < compiler->joined.count; i++)
+		buf_addf(&risk, "%s%s", i == 1 ? ", each with at most one row of " : ", ",
+			 compiler->joined.items[i]->table);
+	json_set_str(plan, "fanout_risk", buf_str(&risk));
+}
+
+static void add_plan(const struct compiler *compiler, struct compiled_query *compiled)
+{
+	struct json *plan = json_object(), *tables = json_array(), *metrics = json_array();
+	CLEANUP(buf_clear) struct buf definition = BUF_INIT;
+
+	for (size_t i = 0; i < compiler->joined.count; i++)
+		add_once(tables, compiler->joined.items[i]->table);
+	for (size_t i = 0; i < compiler->metric_count; i++) {
+		json_push_str(metrics, compiler->metrics[i]->name);
+		buf_addf(&definition, "%s%s: %s", i ? "; " : "", compiler->metrics[i]->name,
+			 metric_words(compiler->metrics[i]));
+	}
+	json_set(plan, "tables", tables);
+	add_grain(compiler, plan);
+	json_set_str(plan, "metric_definition",
+		     definition.len ? buf_str(&definition)
+				    : "a list of what occurs, nothing counted");
+	add_risk(compiler, plan);
+	json_set(plan, "metrics", metrics);
+	json_set_str(plan, "dataset", compiler->base->name);
+	compiled->plan = plan;
+}
+
+void compiler_words(const struct compiler *compiler, struct compiled_query *compiled)
+{
+	compiled->texts = json_array();
+	compiled->definitions = json_array();
+	add_columns(compiler, compiled);
+	add_words(compiler, compiled);
+	add_plan(compiler, compiled);
+	for (size_t i = 0; i < compiler->metric_count; i++) {
+		struct json *item = json_object();
+
+		json_set_str(item, "metric", compiler->metrics[i]->name);
+		json_set_str(item, "definition", metric_words(compiler->metrics[i]));
+		json_set_str(item, "source", compiler->metrics[i]->at);
+		json_push(compiled->definitions, item);
+	}
+}
