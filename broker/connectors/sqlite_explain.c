@@ -1,0 +1,214 @@
+/*
+ * EXPLAIN gives the program: its OpenRead instructions name root pages, which is what a statement
+ * really opens, whoever wrote which name. dbstat gives their sizes, page by page, so a large b-tree
+ * is given up after a while and counted as the whole file: the estimate stays an upper bound.
+ */
+#include "broker/connectors/sqlite_explain.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define SIZE_US_MAX 250000 /* for measuring one b-tree */
+#define PLAN_DEPTH_MAX 16
+
+static void statement_finalizep(sqlite3_stmt **statement)
+{
+	sqlite3_finalize(*statement);
+}
+
+static int prepare_prefixed(sqlite3 *sqlite, const char *prefix, const char *sql,
+			    sqlite3_stmt **ret_row)
+{
+	CLEANUP(mem_freep) char *text = mem_format("%s%s", prefix, sql);
+
+	return sqlite3_prepare_v2(sqlite, text, -1, ret_row, NULL);
+}
+
+static bool add_page(int64_t page, int64_t **pages, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++)
+		if ((*pages)[i] == page)
+			return false;
+	*pages = mem_grow(*pages, (*count + 1) * sizeof(**pages));
+	(*pages)[(*count)++] = page;
+	return true;
+}
+
+int explain_opened(sqlite3 *sqlite, const char *sql, int64_t **ret_pages, size_t *ret_count,
+		   struct err *err)
+{
+	CLEANUP(statement_finalizep) sqlite3_stmt *row = NULL;
+	int64_t *pages = NULL;
+	size_t count = 0;
+	int rc = prepare_prefixed(sqlite, "EXPLAIN ", sql, &row);
+
+	if (rc != SQLITE_OK)
+		return err_set(err, ERR_UNAVAILABLE, "explain: %s", sqlite3_errmsg(sqlite));
+	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
+		const char *opcode = (const char *)sqlite3_column_text(row, 1);
+
+		if (!opcode ||
+		    (strcmp(opcode, "OpenRead") != 0 && strcmp(opcode, "ReopenIdx") != 0))
+			continue;
+		if (sqlite3_column_int(row, 4) != 0) { /* p3: the database; 0 is main */
+			mem_free(pages);
+			return err_set(err, ERR_DENIED, "explain: opens another database");
+		}
+		add_page(sqlite3_column_int64(row, 3), &pages, &count);
+	}
+	if (rc != SQLITE_DONE) {
+		mem_free(pages);
+		return err_set(err, ERR_UNAVAILABLE, "explain: %s", sqlite3_errmsg(sqlite));
+	}
+	*ret_pages = pages;
+	*ret_count = count;
+	return 0;
+}
+
+void explain_sizes_clear(struct explain_sizes *sizes)
+{
+	mem_free(sizes->items);
+	*sizes = (struct explain_sizes){0};
+}
+
+static int64_t page_count(struct database *database)
+{
+	CLEANUP(statement_finalizep) sqlite3_stmt *row = NULL;
+
+	if (sqlite3_prepare_v2(database->sqlite, "PRAGMA main.page_count", -1, &row, NULL) !=
+		    SQLITE_OK ||
+	    sqlite3_step(row) != SQLITE_ROW)
+		return 0;
+	return sqlite3_column_int64(row, 0);
+}
+
+/* Bytes of one b-tree, or of the whole file when it takes too long to know. */
+static int64_t measure(struct database *database, const char *name, int64_t file_bytes)
+{
+	CLEANUP(statement_finalizep) sqlite3_stmt *row = NULL;
+	int64_t end_us = clock_mono_us() + SIZE_US_MAX;
+	int64_t bytes = 0;
+	int rc;
+
+	rc = sqlite3_prepare_v2(database->sqlite, "SELECT pgsize FROM dbstat WHERE name = ?1", -1,
+				&row, NULL);
+	if (rc != SQLITE_OK)
+		return file_bytes;
+	sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
+	for (int64_t n = 1; (rc = sqlite3_step(row)) == SQLITE_ROW; n++) {
+		bytes += sqlite3_column_int64(row, 0);
+		if (n % 256 == 0 && clock_mono_us() >= end_us)
+			return file_bytes;
+	}
+	return rc == SQLITE_DONE ? bytes : file_bytes;
+}
+
+static int64_t size_of(struct database *database, struct explain_sizes *sizes, int64_t page)
+{
+	const struct catalog_root *root = catalog_root_find(database->catalog, page);
+	int64_t file_bytes = sizes->page_count * database->page_size;
+	struct explain_size *size;
+
+	for (size_t i = 0; i < sizes->count; i++)
+		if (sizes->items[i].page == page)
+			return sizes->items[i].bytes;
+	sizes->items = mem_grow(sizes->items, (sizes->count + 1) * sizeof(*sizes->items));
+	size = &sizes->items[sizes->count++];
+	size->page = page;
+	size->bytes = root ? measure(database, root->name, file_bytes) : file_bytes;
+	return size->bytes;
+}
+
+static int64_t estimate(struct database *database, struct explain_sizes *sizes,
+			const int64_t *pages, size_t count)
+{
+	int64_t bytes = count ? database->page_size : 0; /* the file's first page */
+	int64_t now;
+
+	guard_internal(&database->guard);
+	now = page_count(database);
+	if (sizes->version != database->catalog->version || sizes->page_count != now)
+		explain_sizes_clear(sizes);
+	sizes->version = database->catalog->version;
+	sizes->page_count = now;
+	for (size_t i = 0; i < count; i++)
+		bytes += size_of(database, sizes, pages[i]);
+	guard_close(&database->guard);
+	return bytes;
+}
+
+/* Rows come with their parent's id; depth is what a reader sees. */
+static int read_plan(sqlite3_stmt *row, struct json *plan)
+{
+	int ids[PLAN_DEPTH_MAX] = {0};
+	int depth = 0, rc;
+
+	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
+		const char *detail = (const char *)sqlite3_column_text(row, 3);
+		struct buf line = BUF_INIT;
+
+		while (depth > 0 && ids[depth - 1] != sqlite3_column_int(row, 1))
+			depth--;
+		for (int i = 0; i < depth; i++)
+			buf_add_str(&line, "  ");
+		buf_add_str(&line, detail ? detail : "");
+		json_push_str(plan, buf_str(&line));
+		buf_clear(&line);
+		if (depth < PLAN_DEPTH_MAX)
+			ids[depth++] = sqlite3_column_int(row, 0);
+	}
+	return rc;
+}
+
+/* Compiles again, so looks again at what would be read. */
+static int plan_within(struct database *database, const char *sql, const struct reach *facts,
+		       const struct reach *view, struct json *plan, int64_t **ret_pages,
+		       size_t *ret_count, struct refusal *refusal)
+{
+	CLEANUP(statement_finalizep) sqlite3_stmt *row = NULL;
+	CLEANUP(reach_freep) struct reach *scratch = reach_new(database->catalog);
+	struct err err;
+	int rc, opened;
+
+	guard_collect(&database->guard, view, scratch);
+	rc = prepare_prefixed(database->sqlite, "EXPLAIN QUERY PLAN ", sql, &row);
+	opened = rc == SQLITE_OK ? explain_opened(database->sqlite, sql, ret_pages, ret_count, &err)
+				 : -1;
+	guard_close(&database->guard);
+	if (rc != SQLITE_OK)
+		return database_refuse(database, rc, refusal);
+	if (opened < 0)
+		return refusal_from_err(refusal, &err);
+	if (!reach_within(scratch, facts, false))
+		return refusal_set(refusal, BY_POLICY, "send the statement again",
+				   "the schema changed while the statement was explained");
+	rc = read_plan(row, plan);
+	return rc == SQLITE_DONE ? 0 : database_refuse(database, rc, refusal);
+}
+
+int explain_statement(struct database *database, struct explain_sizes *sizes, const char *sql,
+		      const struct reach *facts, const struct reach *view, struct json **ret_result,
+		      struct refusal *refusal)
+{
+	CLEANUP(json_freep) struct json *result = json_object();
+	CLEANUP(json_freep) struct json *plan = json_array();
+	CLEANUP(json_freep) struct json *names = json_object();
+	int64_t *pages = NULL;
+	size_t count = 0;
+
+	if (plan_within(database, sql, facts, view, plan, &pages, &count, refusal) < 0) {
+		mem_free(pages);
+		return -1;
+	}
+	json_set_bool(result, "ok", true);
+	json_set(result, "plan", TAKE(plan));
+	json_set_int(result, "bytes_estimated", estimate(database, sizes, pages, count));
+	mem_free(pages);
+	reach_write(facts, view, names);
+	json_set(result, "tables", json_copy(json_get(names, "tables")));
+	*ret_result = TAKE(result);
+	return 0;
+}

@@ -1,0 +1,154 @@
+/*
+ * Default deny: SELECT, READ, RECURSIVE and FUNCTION are looked at, every other action code, also
+ * one that a later SQLite adds, is refused. Doubt about a name (unknown to the catalog, in another
+ * database than main) is a refusal too.
+ */
+#include "broker/connectors/sqlite_guard.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Never, whatever a policy lists: they load code, touch files, hand out pointers or write a log. */
+static const char *const never_functions[] = {
+	"load_extension", "readfile", "writefile", "edit",
+	"fts3_tokenizer", "lsdir",    "fsdir",	   "sqlite_log",
+};
+
+/* Table-valued functions: they read their arguments only. Decided like functions. */
+static const char *const table_functions[] = {"json_each", "json_tree"};
+
+static int refuse(struct guard *guard, enum guard_refusal refusal, const char *name)
+{
+	if (guard->refusal == GUARD_NOTHING) {
+		guard->refusal = refusal;
+		sqlite3_snprintf(sizeof(guard->name), guard->name, "%s", name ? name : "");
+	}
+	return SQLITE_DENY;
+}
+
+static bool in_list(const char *name, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (sqlite3_stricmp(name, list[i]) == 0)
+			return true;
+	return false;
+}
+
+static int check_function(struct guard *guard, const char *name)
+{
+	if (in_list(name, never_functions, ARRAY_LEN(never_functions)))
+		return refuse(guard, GUARD_FUNCTION, name);
+	reach_add_function(guard->facts, name);
+	return SQLITE_OK;
+}
+
+/* The whole table, no column of it: COUNT(*), or a table that is only joined. */
+static int check_whole(struct guard *guard, size_t table, const char *name)
+{
+	if (table != CATALOG_NONE && guard->view->tables[table].in) {
+		reach_add_table(guard->facts, table);
+		return SQLITE_OK;
+	}
+	if (sqlite3_strnicmp(name, "sqlite_", 7) == 0 || sqlite3_strnicmp(name, "pragma_", 7) == 0)
+		return refuse(guard, GUARD_NAME, name);
+	if (in_list(name, table_functions, ARRAY_LEN(table_functions)))
+		return check_function(guard, name);
+	/* A common table expression of this name, or a table behind a view: which of them shows in
+	 * what the compiled statement opens. */
+	return SQLITE_OK;
+}
+
+static int check_column(struct guard *guard, size_t table, const char *column)
+{
+	size_t place = catalog_column_find(&guard->view->catalog->tables[table], column);
+
+	if (guard->marker && strcmp(column, guard->marker) == 0)
+		guard->star_table = table;
+	else if (place != CATALOG_NONE)
+		reach_add_column(guard->facts, table, place);
+	else if (sqlite3_stricmp(column, "ROWID") == 0)
+		reach_add_rowid(guard->facts, table);
+	else
+		return refuse(guard, GUARD_NAME, column);
+	return SQLITE_OK;
+}
+
+static int check_read(struct guard *guard, const char *name, const char *column,
+		      const char *database)
+{
+	size_t table;
+
+	if (!name || !column || (database && strcmp(database, "main") != 0))
+		return refuse(guard, GUARD_NAME, name);
+	table = catalog_table_find(guard->view->catalog, name);
+	if (column[0] == '\0')
+		return check_whole(guard, table, name);
+	if (table != CATALOG_NONE)
+		return check_column(guard, table, column);
+	if (in_list(name, table_functions, ARRAY_LEN(table_functions)))
+		return check_function(guard, name);
+	return refuse(guard, GUARD_NAME, name);
+}
+
+static int authorize(void *data, int action, const char *first, const char *second,
+		     const char *database, const char *accessor)
+{
+	struct guard *guard = data;
+
+	(void)accessor; /* a common table expression can take any name: it proves nothing */
+	if (guard->mode == GUARD_INTERNAL)
+		return SQLITE_OK;
+	if (guard->mode == GUARD_CLOSED)
+		return refuse(guard, GUARD_ACTION, first);
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_READ:
+		return check_read(guard, first, second, database);
+	case SQLITE_FUNCTION:
+		return second ? check_function(guard, second)
+			      : refuse(guard, GUARD_FUNCTION, second);
+	default:
+		return refuse(guard, GUARD_ACTION, first);
+	}
+}
+
+void guard_init(struct guard *guard)
+{
+	*guard = (struct guard){.mode = GUARD_CLOSED, .star_table = CATALOG_NONE};
+}
+
+void guard_install(struct guard *guard, sqlite3 *sqlite)
+{
+	sqlite3_set_authorizer(sqlite, authorize, guard);
+}
+
+static void guard_set(struct guard *guard, enum guard_mode mode, const struct reach *view,
+		      struct reach *facts)
+{
+	guard->mode = mode;
+	guard->view = view;
+	guard->facts = facts;
+	guard->star_table = CATALOG_NONE;
+	guard->refusal = GUARD_NOTHING;
+	guard->name[0] = '\0';
+}
+
+void guard_close(struct guard *guard)
+{
+	guard->mode = GUARD_CLOSED; /* what was refused can still be read */
+	guard->view = NULL;
+	guard->facts = NULL;
+}
+
+void guard_internal(struct guard *guard)
+{
+	guard_set(guard, GUARD_INTERNAL, NULL, NULL);
+}
+
+void guard_collect(struct guard *guard, const struct reach *view, struct reach *facts)
+{
+	guard_set(guard, GUARD_COLLECT, view, facts);
+}

@@ -1,0 +1,372 @@
+/*
+ * Compiles for the shadow, then for the source, and compares. Refusals that come from the
+ * difference between the two are neutral: they name nothing that the view does not show.
+ */
+#include "broker/connectors/sqlite_statement.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "broker/connectors/sqlite_explain.h"
+#include "broker/connectors/sqlite_text.h"
+#include "writ/limits.h"
+
+#define CONSTRUCTOR_FAILED "vtable constructor failed: "
+
+void statement_free(struct statement *statement)
+{
+	if (!statement)
+		return;
+	sqlite3_finalize(statement->compiled);
+	reach_free(statement->facts);
+	mem_free(statement->sql);
+	mem_free(statement);
+}
+
+void statement_freep(struct statement **statement)
+{
+	statement_free(*statement);
+}
+
+static void statement_finalizep(sqlite3_stmt **compiled)
+{
+	sqlite3_finalize(*compiled);
+}
+
+static void joins_clearp(struct sql_joins *joins)
+{
+	sql_joins_clear(joins);
+}
+
+/* Statements that SQLite has and that never run here get a clear word; for anything else that is
+ * not a SELECT, SQLite's own parser speaks. */
+static int check_first_word(const char *sql, struct refusal *refusal)
+{
+	static const char *const others[] = {
+		"alter",   "analyze",  "attach",    "begin",  "commit", "create",  "delete",
+		"detach",  "drop",     "end",	    "insert", "pragma", "reindex", "release",
+		"replace", "rollback", "savepoint", "update", "vacuum",
+	};
+	struct sql_token token;
+
+	if (strlen(sql) > WRIT_SQL_BYTES_MAX)
+		return refusal_set(refusal, BY_STATEMENT, "shorten it",
+				   "the statement is longer than %d bytes", WRIT_SQL_BYTES_MAX);
+	token = sql_next(&sql);
+	if (sql_token_is(&token, "explain"))
+		return refusal_set(refusal, BY_STATEMENT, "call explain_query",
+				   "only SELECT runs here, this is EXPLAIN");
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (sql_token_is(&token, others[i]))
+			return refusal_set(refusal, BY_STATEMENT, "send one SELECT",
+					   "only SELECT runs here, this is %.*s", (int)token.len,
+					   token.start);
+	return 0;
+}
+
+static int refuse_neutral(struct refusal *refusal)
+{
+	return refusal_set(
+		refusal, BY_POLICY, "write every column as table.column and every join with ON",
+		"the statement reaches beyond what is granted; name the columns you need");
+}
+
+static int refuse_star(const struct reach *view, size_t table, struct refusal *refusal)
+{
+	struct buf names = BUF_INIT;
+
+	for (size_t c = 0; c < view->catalog->tables[table].column_count; c++) {
+		if (!reach_has_column(view, table, c))
+			continue;
+		buf_add_str(&names, names.len ? ", " : "");
+		buf_add_str(&names, reach_column_name(view, table, c));
+	}
+	refusal_set(refusal, BY_POLICY, "name the columns",
+		    "SELECT * is not granted on %s; name the columns you need: %s",
+		    reach_table_name(view, table), buf_str(&names));
+	buf_clear(&names);
+	return -1;
+}
+
+static int refuse_write(struct refusal *refusal)
+{
+	return refusal_set(refusal, BY_STATEMENT, "send one SELECT",
+			   "only reading is possible here; the statement would do more");
+}
+
+/* SQLite makes a pragma_ table at first sight, and says then that it may not. */
+static char *find_pragma_table(const char *sql, const struct catalog *catalog)
+{
+	for (;;) {
+		struct sql_token token = sql_next(&sql);
+		CLEANUP(mem_freep) char *name = NULL;
+
+		if (token.kind == SQL_END)
+			return NULL;
+		if (token.kind != SQL_WORD && token.kind != SQL_QUOTED)
+			continue;
+		name = sql_token_name(&token);
+		if (sqlite3_strnicmp(name, "pragma_", 7) == 0 &&
+		    catalog_table_find(catalog, name) == CATALOG_NONE)
+			return TAKE(name);
+	}
+}
+
+/* What the shadow's SQLite said, corrected where internal names exist although they should not. */
+static int refuse_shadow(struct shadow *shadow, const struct reach *view, const char *sql,
+			 struct refusal *refusal)
+{
+	CLEANUP(mem_freep) char *pragma = NULL;
+	const char *text = sqlite3_errmsg(shadow->sqlite);
+	const char *name = NULL;
+
+	if (shadow->guard.star_table != CATALOG_NONE)
+		return refuse_star(view, shadow->guard.star_table, refusal);
+	if (strstr(text, shadow->marker))
+		return refuse_neutral(refusal);
+	if (strncmp(text, CONSTRUCTOR_FAILED, strlen(CONSTRUCTOR_FAILED)) == 0)
+		name = text + strlen(CONSTRUCTOR_FAILED);
+	else if (shadow->guard.refusal == GUARD_NAME)
+		name = shadow->guard.name;
+	else if (shadow->guard.refusal == GUARD_ACTION)
+		name = pragma = find_pragma_table(sql, view->catalog);
+	else if (shadow->guard.refusal == GUARD_FUNCTION)
+		return refusal_set(refusal, BY_DATABASE, "use another function",
+				   "not authorized to use function: %s", shadow->guard.name);
+	if (name)
+		return refusal_set(refusal, BY_DATABASE, "call list_tables", "no such table: %s",
+				   name);
+	if (shadow->guard.refusal == GUARD_ACTION)
+		return refuse_write(refusal);
+	if (strncmp(text, "no such column", 14) == 0)
+		return refusal_set(refusal, BY_DATABASE, "call search_schema", "%s", text);
+	if (strncmp(text, "no such table", 13) == 0)
+		return refusal_set(refusal, BY_DATABASE, "call list_tables", "%s", text);
+	return refusal_set(refusal, BY_DATABASE, "correct the statement", "%s", text);
+}
+
+/* Without virtual tables SQLite itself does not know pragma_..., dbstat and the like. Only JSON's
+ * table-valued functions are let in, and then the guard minds the rest. */
+static int compile(sqlite3 *sqlite, const char *sql, sqlite3_stmt **ret_compiled,
+		   const char **ret_tail)
+{
+	const unsigned int flags = SQLITE_PREPARE_PERSISTENT;
+	int rc = sqlite3_prepare_v3(sqlite, sql, -1, flags | SQLITE_PREPARE_NO_VTAB, ret_compiled,
+				    ret_tail);
+	const char *text;
+
+	if (rc != SQLITE_ERROR)
+		return rc;
+	text = sqlite3_errmsg(sqlite);
+	if (sqlite3_stricmp(text, "no such table: json_each") != 0 &&
+	    sqlite3_stricmp(text, "no such table: json_tree") != 0)
+		return rc;
+	return sqlite3_prepare_v3(sqlite, sql, -1, flags, ret_compiled, ret_tail);
+}
+
+static int check_shape(sqlite3_stmt *compiled, const char *tail, struct refusal *refusal)
+{
+	if (!compiled)
+		return refusal_set(refusal, BY_STATEMENT, "send one SELECT",
+				   "the statement is empty");
+	if (!sql_is_blank(tail))
+		return refusal_set(refusal, BY_STATEMENT, "send one SELECT",
+				   "one statement at a time: there is text behind the first");
+	if (!sqlite3_stmt_readonly(compiled) || sqlite3_stmt_isexplain(compiled) ||
+	    sqlite3_column_count(compiled) == 0)
+		return refuse_write(refusal);
+	if (sqlite3_bind_parameter_count(compiled) > 0)
+		return refusal_set(refusal, BY_STATEMENT, "write the values into the statement",
+				   "the statement has a parameter without a value: %s",
+				   sqlite3_bind_parameter_name(compiled, 1)
+					   ? sqlite3_bind_parameter_name(compiled, 1)
+					   : "?");
+	return 0;
+}
+
+static int check_natural(const struct reach *view, const struct reach *facts,
+			 struct refusal *refusal)
+{
+	for (size_t t = 0; t < facts->catalog->table_count; t++)
+		if (facts->tables[t].in && view->tables[t].in && view->tables[t].listed)
+			return refusal_set(refusal, BY_POLICY, "write the join with ON",
+					   "NATURAL JOIN is not granted on %s; write the join's "
+					   "columns with ON",
+					   reach_table_name(view, t));
+	return 0;
+}
+
+static int compile_in_shadow(struct shadow *shadow, const struct reach *view, const char *sql,
+			     const struct sql_joins *joins, struct reach *facts,
+			     struct refusal *refusal)
+{
+	struct err err;
+	CLEANUP(statement_finalizep) sqlite3_stmt *compiled = NULL;
+	const char *tail = sql;
+	int rc;
+
+	guard_collect(&shadow->guard, view, facts);
+	rc = compile(shadow->sqlite, sql, &compiled, &tail);
+	guard_close(&shadow->guard);
+	if (rc != SQLITE_OK)
+		return refuse_shadow(shadow, view, sql, refusal);
+	if (check_shape(compiled, tail, refusal) < 0)
+		return -1;
+	if (shadow->guard.star_table != CATALOG_NONE)
+		return refuse_star(view, shadow->guard.star_table, refusal);
+	for (size_t t = 0; t < view->catalog->table_count; t++)
+		facts->tables[t].rowid = false; /* the source knows which column that is */
+	if ((joins->natural || joins->using_count) && shadow_opened(shadow, sql, facts, &err) < 0)
+		return refusal_from_err(refusal, &err);
+	if (joins->natural)
+		return check_natural(view, facts, refusal);
+	return 0;
+}
+
+/* May SQLite's words about the source itself be passed on? Only where nothing can be hidden. */
+static bool is_open(const struct reach *view, const struct reach *facts)
+{
+	for (size_t t = 0; t < facts->catalog->table_count; t++)
+		if (facts->tables[t].in &&
+		    (view->tables[t].listed || facts->catalog->tables[t].is_view))
+			return false;
+	return true;
+}
+
+static int add_opened(struct database *database, const char *sql, struct reach *facts,
+		      struct refusal *refusal)
+{
+	int64_t *pages = NULL;
+	size_t count = 0;
+	struct err err;
+	int result = 0;
+
+	if (explain_opened(database->sqlite, sql, &pages, &count, &err) < 0)
+		return refusal_from_err(refusal, &err);
+	for (size_t i = 0; result == 0 && i < count; i++) {
+		const struct catalog_root *root = catalog_root_find(database->catalog, pages[i]);
+
+		if (root)
+			reach_add_table(facts, root->table);
+		else
+			result = refuse_neutral(refusal);
+	}
+	mem_free(pages);
+	return result;
+}
+
+static int compile_in_source(struct database *database, const struct reach *view, const char *sql,
+			     struct reach *facts, sqlite3_stmt **ret_compiled,
+			     struct refusal *refusal)
+{
+	CLEANUP(statement_finalizep) sqlite3_stmt *compiled = NULL;
+	const char *tail = sql;
+	bool open = is_open(view, facts);
+	int rc, result;
+
+	guard_collect(&database->guard, view, facts);
+	rc = compile(database->sqlite, sql, &compiled, &tail);
+	if (rc != SQLITE_OK) {
+		guard_close(&database->guard);
+		if (((rc & 0xff) == SQLITE_ERROR || (rc & 0xff) == SQLITE_AUTH) && !open)
+			return refuse_neutral(refusal);
+		return database_refuse(database, rc, refusal);
+	}
+	result = add_opened(database, sql, facts, refusal);
+	guard_close(&database->guard);
+	if (result < 0 || check_shape(compiled, tail, refusal) < 0)
+		return -1;
+	*ret_compiled = TAKE(compiled);
+	return 0;
+}
+
+/* Joins inside the views that the statement uses, and inside those that they use. */
+static void add_joins_of_views(const struct reach *facts, struct sql_joins *joins)
+{
+	const struct catalog *catalog = facts->catalog;
+	CLEANUP(mem_freep) char *todo = mem_alloc(catalog->table_count + 1);
+	CLEANUP(mem_freep) char *done = mem_alloc(catalog->table_count + 1);
+	bool more = true;
+
+	for (size_t t = 0; t < catalog->table_count; t++)
+		todo[t] = facts->tables[t].in && catalog->tables[t].is_view;
+	while (more) {
+		more = false;
+		for (size_t t = 0; t < catalog->table_count; t++) {
+			const char *cursor = catalog->tables[t].sql;
+
+			if (!todo[t] || done[t])
+				continue;
+			done[t] = 1;
+			more = true;
+			sql_joins_add(joins, cursor);
+			for (;;) {
+				struct sql_token token = sql_next(&cursor);
+				CLEANUP(mem_freep) char *name = NULL;
+				size_t used;
+
+				if (token.kind == SQL_END)
+					break;
+				if (token.kind != SQL_WORD && token.kind != SQL_QUOTED)
+					continue;
+				name = sql_token_name(&token);
+				used = catalog_table_find(catalog, name);
+				if (used != CATALOG_NONE && catalog->tables[used].is_view)
+					todo[used] = 1;
+			}
+		}
+	}
+}
+
+static void add_using_column(struct reach *facts, const char *column)
+{
+	for (size_t t = 0; t < facts->catalog->table_count; t++) {
+		size_t place;
+
+		if (!facts->tables[t].in)
+			continue;
+		place = catalog_column_find(&facts->catalog->tables[t], column);
+		if (place != CATALOG_NONE)
+			reach_add_column(facts, t, place);
+	}
+}
+
+/* NATURAL compares whatever names two of its sides share, and a table may be both. */
+static void add_natural_columns(struct reach *facts)
+{
+	for (size_t t = 0; t < facts->catalog->table_count; t++)
+		for (size_t c = 0;
+		     facts->tables[t].in && c < facts->catalog->tables[t].column_count; c++)
+			reach_add_column(facts, t, c);
+}
+
+static void add_compared_columns(struct sql_joins *joins, struct reach *facts)
+{
+	add_joins_of_views(facts, joins);
+	for (size_t i = 0; i < joins->using_count; i++)
+		add_using_column(facts, joins->using_columns[i]);
+	if (joins->natural)
+		add_natural_columns(facts);
+}
+
+int statement_prepare(struct database *database, const struct reach *view, struct shadow *shadow,
+		      const char *sql, struct statement **ret_statement, struct refusal *refusal)
+{
+	CLEANUP(statement_freep) struct statement *statement = mem_alloc(sizeof(*statement));
+	CLEANUP(joins_clearp) struct sql_joins joins = {0};
+
+	statement->sql = mem_str(sql);
+	statement->facts = reach_new(database->catalog);
+	sql_joins_add(&joins, sql);
+	if (check_first_word(sql, refusal) < 0 ||
+	    compile_in_shadow(shadow, view, sql, &joins, statement->facts, refusal) < 0 ||
+	    compile_in_source(database, view, sql, statement->facts, &statement->compiled,
+			      refusal) < 0)
+		return -1;
+	add_compared_columns(&joins, statement->facts);
+	if (!reach_within(statement->facts, view, true))
+		return refuse_neutral(refusal);
+	*ret_statement = TAKE(statement);
+	return 0;
+}
