@@ -1,0 +1,21 @@
+/*
+ * Scope files into a bundle: see policy.h for the way, docs/policy.md for the language. The same
+ * files give the same bytes (canonical JSON; agents by name; rules by file name, then as written).
+ * Everything that a decision depends on stands in the bundle, defaults and function lists included.
+ */
+#ifndef POLICY_COMPILE_H
+#define POLICY_COMPILE_H
+
+#include "base/buf.h"
+#include "base/problems.h"
+#include "policy/policy.h"
+
+/*
+ * databases: the sources of writ.yaml, which rules may name; NULL when they are not known, and then
+ * any name will do. Returns 0 also when there are problems: the bundle was made only if
+ * problems->error_count is 0. Negative when a file could not be read at all.
+ */
+MUST_CHECK int policy_compile(int workspace_fd, const struct names *databases,
+			      struct buf *ret_bundle, struct problems *problems, struct err *err);
+
+#endif
