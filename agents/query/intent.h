@@ -1,0 +1,11 @@
+/* Does a question ask for data to be changed? Pure. */
+#ifndef AGENTS_QUERY_INTENT_H
+#define AGENTS_QUERY_INTENT_H
+
+#include "agents/query/items.h"
+
+/* True for an order ("delete ...", "can you please cancel ...", "...; drop table"), not for a word
+ * inside a name nor for what was done ("deleted orders", "how many updates"). */
+bool intent_changes_data(const struct sentence *sentence, const struct items *items);
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * When: one period, two to be compared, or none. Two periods in one question are a comparison, the
+ * later against the earlier, so that a change reads forwards in time.
+ */
+#include "agents/query/draft.h"
+
+#include <string.h>
+
+static struct period_rules rules_of(const struct draft *draft)
+{
+	return (struct period_rules){.today = draft->input->today, .ranges = true};
+}
+
+size_t period_items(const struct draft *draft)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < draft->items.count; i++)
+		count += draft->items.list[i].kind == ITEM_PERIOD ? 1 : 0;
+	return count;
+}
+
+bool asks_growth(const struct draft *draft)
+{
+	static const char *const list[] = {
+		"change", "changed", "changes",	 "difference", "differ",   "growth",	"grow",
+		"grown",  "grew",    "increase", "increased",  "decrease", "decreased", NULL};
+
+	for (size_t i = 0; i < draft->items.count; i++)
+		if (item_is_op(&draft->items.list[i], OPW_COMPARE) &&
+		    word_in(&draft->sentence.items[draft->items.list[i].first], list))
+			return true;
+	return false;
+}
+
+static void bounds(const struct period *period, char from[DATE_LEN + 1], char to[DATE_LEN + 1])
+{
+	from[0] = '\0';
+	to[0] = '\0';
+	if (period->has_from)
+		date_write(period->from, from);
+	if (period->has_to)
+		date_write(period->to, to);
+}
+
+void choices_add_periods(struct json *choices, const struct draft *draft)
+{
+	static const char *const phrases[] = {"this month",   "last month", "this quarter",
+					      "last quarter", "this year",  "last year"};
+	const struct period_rules rules = rules_of(draft);
+
+	for (size_t i = 0; i < ARRAY_LEN(phrases); i++) {
+		struct sentence words;
+		struct period period = {0};
+		struct err ignored;
+		char from[DATE_LEN + 1];
+		char to[DATE_LEN + 1];
+		CLEANUP(mem_freep) char *label = NULL;
+
+		if (sentence_read(phrases[i], &words, &ignored) < 0)
+			continue;
+		IGNORE(period_read(&words, 0, &rules, &period), "the phrases are ours");
+		sentence_clear(&words);
+		bounds(&period, from, to);
+		label = mem_format("%s: %s to before %s", phrases[i], from, to);
+		choices_add(choices, phrases[i], label);
+	}
+	choices_add(choices, "all time", "all time: every date");
+}
+
+static bool refuse_period(struct draft *draft, const char *why)
+{
+	return draft_refuse(draft, "period", mem_format("I cannot read the period: %s.", why),
+			    mem_str("Name a period such as \"last quarter\", \"March 2026\" or "
+				    "\"from 2026-01-01 to 2026-03-31\"."));
+}
+
+/* The answer to "for which period". */
+static bool answered_period(struct draft *draft, struct period *period, bool *ret_set)
+{
+	const char *choice = draft_choice(draft, "period");
+	const struct period_rules rules = rules_of(draft);
+	struct sentence words;
+	struct err err = {0};
+	size_t used = 0;
+	size_t count = 0;
+
+	*ret_set = false;
+	if (choice == NULL)
+		return true;
+	if (sentence_read(choice, &words, &err) < 0)
+		return refuse_period(draft, err.text);
+	used = period_read(&words, 0, &rules, period);
+	count = words.count;
+	if (count == 1 && strcmp(words.items[0].text, "all") == 0) {
+		period->all = true;
+		used = 1;
+	}
+	sentence_clear(&words);
+	if (used == 0 || used != count)
+		return refuse_period(draft, "the answer is not a phrase of time");
+	if (period->mistake[0] != '\0')
+		return refuse_period(draft, period->mistake);
+	*ret_set = true;
+	return true;
+}
+
+/* The only other time field in reach, for metrics without a date of their own. */
+static const struct model_field *only_time_field(const struct draft *draft)
+{
+	const struct model *model = draft->input->model;
+	const struct model_field *only = NULL;
+
+	for (size_t i = 0; i < model_dataset_count(model); i++) {
+		const struct model_dataset *dataset = model_dataset_at(model, i);
+
+		for (size_t j = 0; j < dataset->field_count; j++) {
+			const struct model_field *field = &dataset->fields[j];
+
+			if (!field->is_time || !field_usable(draft, field))
+				continue;
+			if (only != NULL)
+				return NULL;
+			only = field;
+		}
+	}
+	return only;
+}
+
+/* Which field the period is about: named in the question, else the metrics' own. */
+static bool period_field(struct draft *draft, const char **ret_field)
+{
+	size_t named = roles_nth(&draft->roles, &draft->items, ROLE_TIME, 0);
+	const struct model_field *field = NULL;
+	bool dated = true;
+
+	*ret_field = NULL;
+	if (named != NO_ITEM) {
+		if (!settle_noun(draft, named, &field))
+			return false;
+		*ret_field = field->id;
+		return true;
+	}
+	for (size_t i = 0; i < draft->metric_count; i++)
+		dated = dated && draft->metrics[i]->time != NULL;
+	if (dated && draft->metric_count > 0)
+		return true;
+	field = only_time_field(draft);
+	if (field == NULL)
+		return draft_refuse(
+			draft, "period",
+			mem_format("%s has no date, so it cannot be limited to a period.",
+				   draft->metric_count > 0 ? draft->metrics[0]->label
+							   : "This listing"),
+			mem_str("Ask without a period."));
+	*ret_field = field->id;
+	return true;
+}
+
+static bool set_period(struct draft *draft, struct query_period *target,
+		       const struct period *period, const char *field)
+{
+	char from[DATE_LEN + 1];
+	char to[DATE_LEN + 1];
+	struct err err = {0};
+
+	bounds(period, from, to);
+	if (query_period_set(target, field, from, to, period->label, &err) < 0)
+		return refuse_period(draft, err.text);
+	if (period->note[0] != '\0')
+		draft_note(draft, "period.reading",
+			   mem_format("\"%s\" was read as %s.", period->label, period->note));
+	return true;
+}
+
+static bool set_compared(struct draft *draft, const struct period *a, const struct period *b)
+{
+	const struct period *later = date_compare(a->from, b->from) >= 0 ? a : b;
+	const struct period *earlier = later == a ? b : a;
+	const char *field = NULL;
+
+	if (!a->has_from || !a->has_to || !b->has_from || !b->has_to)
+		return refuse_period(draft,
+				     "both periods of a comparison need a beginning and an end");
+	if (date_compare(a->from, b->from) == 0 && date_compare(a->to, b->to) == 0)
+		return refuse_period(draft, "both periods of the comparison are the same");
+	return period_field(draft, &field) &&
+	       set_period(draft, &draft->query->period, later, field) &&
+	       set_period(draft, &draft->query->compare, earlier, NULL);
+}
+
+/* Does the question compare one period with the one before it or a year before it? */
+static bool set_one(struct draft *draft, const struct period *period)
+{
+	const struct roles *roles = &draft->roles;
+	bool implied = roles->compare && draft->metric_count == 1 && !compares_values(draft) &&
+		       (asks_growth(draft) || draft->query->dimension_count == 0);
+	struct period other = {0};
+	const char *field = NULL;
+
+	if (roles->year_ago || roles->previous || implied) {
+		bool found = roles->year_ago ? period_year_before(period, &other)
+					     : period_before(period, &other);
+
+		if (!found)
+			return refuse_period(draft, "it has no period before it to compare with");
+		if (implied && !roles->year_ago && !roles->previous)
+			draft_note(draft, "compare.before",
+				   mem_format("Compared with %s, since no other period was named.",
+					      other.label));
+		return set_compared(draft, period, &other);
+	}
+	if (!period_field(draft, &field))
+		return false;
+	return set_period(draft, &draft->query->period, period, field);
+}
+
+static bool no_period(struct draft *draft)
+{
+	struct json *choices = NULL;
+	bool dated = draft->metric_count > 0 && draft->metrics[0]->time != NULL;
+
+	if (roles_count(&draft->roles, &draft->items, ROLE_TIME) > 0)
+		return refuse_period(draft, "a date is named, but no period for it");
+	if (draft->roles.previous || draft->roles.year_ago ||
+	    (asks_growth(draft) && !compares_values(draft)) ||
+	    (draft->roles.compare && draft->query->dimension_count == 0 &&
+	     draft->metric_count < 2 && !compares_values(draft))) {
+		if (!dated)
+			return refuse_period(draft, "nothing to compare over time");
+		choices = choices_new();
+		choices_add_periods(choices, draft);
+		draft_ask_part(draft, "period", choices);
+		return draft_ask(draft,
+				 mem_str("Which period is compared with the one before it?"));
+	}
+	if (dated)
+		draft_note(draft, "period.all", mem_str("No period was named: all dates count."));
+	return true;
+}
+
+static size_t next_period(const struct draft *draft, size_t from)
+{
+	while (from < draft->items.count && draft->items.list[from].kind != ITEM_PERIOD)
+		from++;
+	return from;
+}
+
+/* "in Q1 and Q2": two periods side by side are compared only when something joins them. */
+static bool joined(const struct draft *draft, size_t a, size_t b)
+{
+	if (draft->roles.compare || draft->roles.previous || draft->roles.year_ago)
+		return true;
+	for (size_t i = a + 1; i < b; i++)
+		if (draft->items.list[i].kind != ITEM_FILLER &&
+		    !item_is_op(&draft->items.list[i], OPW_AND) &&
+		    !item_is_op(&draft->items.list[i], OPW_OR))
+			return false;
+	return b > a + 1;
+}
+
+static bool two_periods(struct draft *draft, size_t a, size_t b)
+{
+	struct period first = draft->items.list[a].period;
+	struct period second = draft->items.list[b].period;
+
+	if (!joined(draft, a, b) || first.all || second.all)
+		return refuse_period(draft, "it names two periods, and not how they go together");
+	/* "Q1 2026 compared with the previous quarter": previous to Q1, not to today. */
+	if (second.preceding && !first.preceding) {
+		struct period before = {0};
+
+		if (!period_before(&first, &before))
+			return refuse_period(draft, "there is nothing before it to compare with");
+		if (first.unit == second.unit && first.units == 1)
+			second = before;
+		else
+			return refuse_period(draft, "the two periods are of different length");
+	}
+	return set_compared(draft, &first, &second);
+}
+
+static bool check_mistakes(struct draft *draft)
+{
+	for (size_t i = 0; i < draft->items.count; i++)
+		if (draft->items.list[i].kind == ITEM_PERIOD &&
+		    draft->items.list[i].period.mistake[0] != '\0')
+			return refuse_period(draft, draft->items.list[i].period.mistake);
+	return true;
+}
+
+bool plan_period(struct draft *draft)
+{
+	size_t count = period_items(draft);
+	size_t first = next_period(draft, 0);
+	struct period answer = {0};
+	bool set = false;
+
+	if (!check_mistakes(draft) || !answered_period(draft, &answer, &set))
+		return false;
+	if (count > 2)
+		return refuse_period(draft, "it names more than two periods");
+	if (count == 2)
+		return two_periods(draft, first, next_period(draft, first + 1));
+	if (count == 1 && !draft->items.list[first].period.all)
+		return set_one(draft, &draft->items.list[first].period);
+	if (count == 1 || (set && answer.all))
+		return true;
+	return set ? set_one(draft, &answer) : no_period(draft);
+}

@@ -1,0 +1,437 @@
+/*
+ * How the answer is laid out: grouped by what, ordered, cut, averaged, as shares. Dimensions are
+ * settled first, since filters look at them.
+ */
+#include "agents/query/draft.h"
+
+#include <string.h>
+#include <strings.h>
+
+static enum time_bucket bucket_of(enum period_unit unit)
+{
+	static const enum time_bucket buckets[] = {BUCKET_NONE,	 BUCKET_DAY,	 BUCKET_WEEK,
+						   BUCKET_MONTH, BUCKET_QUARTER, BUCKET_YEAR};
+
+	return buckets[unit];
+}
+
+static bool has_dimension(const struct metric_query *query, const char *field,
+			  enum time_bucket bucket)
+{
+	for (size_t i = 0; i < query->dimension_count; i++)
+		if (query->dimensions[i].bucket == bucket &&
+		    strcmp(query->dimensions[i].field, field) == 0)
+			return true;
+	return false;
+}
+
+static void add_dimension(struct draft *draft, const char *field, enum time_bucket bucket)
+{
+	if (!has_dimension(draft->query, field, bucket))
+		metric_query_add_dimension(draft->query, field, bucket);
+}
+
+/* The time field that all metrics are dated by. */
+static bool common_time(struct draft *draft, const char **ret_field)
+{
+	for (size_t i = 0; i < draft->metric_count; i++) {
+		const struct model_metric *metric = draft->metrics[i];
+
+		if (metric->time == NULL)
+			return draft_refuse(
+				draft, "period",
+				mem_format("%s has no date to group by.", metric->label),
+				metrics_text(draft));
+		if (i > 0 && strcmp(metric->time, draft->metrics[0]->time) != 0)
+			return draft_refuse(draft, "period",
+					    mem_format("%s and %s are dated by different fields.",
+						       draft->metrics[0]->label, metric->label),
+					    mem_str("Ask for one metric at a time."));
+	}
+	if (draft->metric_count == 0)
+		return draft_refuse(draft, "unsupported",
+				    mem_str("A listing cannot be grouped by time."),
+				    metrics_text(draft));
+	*ret_field = draft->metrics[0]->time;
+	return true;
+}
+
+static bool dimension_unit(struct draft *draft, size_t item)
+{
+	const char *field = NULL;
+
+	if (draft->roles.parts[item].averaged && draft->roles.average)
+		return draft_refuse(draft, "unsupported",
+				    mem_format("An average per %s cannot be asked yet.",
+					       period_unit_name(draft->items.list[item].unit)),
+				    mem_format("Ask for the figures by %s.",
+					       period_unit_name(draft->items.list[item].unit)));
+	if (!common_time(draft, &field))
+		return false;
+	add_dimension(draft, field, bucket_of(draft->items.list[item].unit));
+	return true;
+}
+
+static bool dimension_noun(struct draft *draft, size_t item)
+{
+	const struct model_field *field = NULL;
+
+	if (!settle_noun(draft, item, &field))
+		return false;
+	draft->fields[item] = field;
+	if (draft->roles.parts[item].averaged && draft->roles.average) {
+		if (draft->query->average_per != NULL)
+			return draft_refuse(draft, "unsupported",
+					    mem_str("An average can run over one thing only."),
+					    mem_str("Name one thing behind \"per\"."));
+		draft->query->average_per = mem_str(field->id);
+		return true;
+	}
+	add_dimension(draft, field->id, field->is_time ? BUCKET_DAY : BUCKET_NONE);
+	return true;
+}
+
+static bool shape_dimensions(struct draft *draft)
+{
+	for (size_t i = 0; i < draft->items.count; i++) {
+		bool unit = draft->items.list[i].kind == ITEM_UNIT;
+
+		if (draft->roles.parts[i].role != ROLE_DIM)
+			continue;
+		if (unit ? !dimension_unit(draft, i) : !dimension_noun(draft, i))
+			return false;
+	}
+	return true;
+}
+
+static void add_time_choices(struct json *choices)
+{
+	static const char *const names[] = {"day", "week", "month", "quarter", "year"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		choices_add(choices, names[i], names[i]);
+}
+
+static bool shape_over_time(struct draft *draft)
+{
+	static const char *const names[] = {"", "day", "week", "month", "quarter", "year"};
+	const char *choice = draft_choice(draft, "interval");
+	const char *field = NULL;
+	struct json *choices = NULL;
+
+	for (size_t i = 0; i < draft->query->dimension_count; i++)
+		if (draft->query->dimensions[i].bucket != BUCKET_NONE)
+			return true;
+	if (!draft->roles.over_time)
+		return true;
+	if (!common_time(draft, &field))
+		return false;
+	for (size_t i = UNIT_DAY; choice != NULL && i <= UNIT_YEAR; i++)
+		if (strcmp(choice, names[i]) == 0) {
+			add_dimension(draft, field, bucket_of((enum period_unit)i));
+			return true;
+		}
+	choices = choices_new();
+	add_time_choices(choices);
+	draft_ask_part(draft, "interval", choices);
+	return draft_ask(draft, mem_str("Over time in which steps?"));
+}
+
+/* Persons, projects, ...: what rows are called by, but for the rows that are measured. */
+static bool names_others(const struct draft *draft, const struct model_field *field)
+{
+	return dataset_name_field(field->dataset) == field && field->names_row &&
+	       (draft->metric_count == 0 || field->dataset != draft->metrics[0]->dataset);
+}
+
+static void add_dimension_choices(const struct draft *draft, struct json *choices, bool names_only)
+{
+	const struct model *model = draft->input->model;
+
+	for (size_t i = 0; i < model_dataset_count(model); i++) {
+		const struct model_dataset *dataset = model_dataset_at(model, i);
+
+		for (size_t j = 0; j < dataset->field_count; j++) {
+			const struct model_field *field = &dataset->fields[j];
+
+			if (field_usable(draft, field) && !field->is_time &&
+			    (!names_only || dataset_name_field(dataset) == field))
+				add_field_choice(choices, field);
+		}
+	}
+}
+
+/* The field that an earlier answer to `part` names. */
+static const struct model_field *answered(const struct draft *draft, const char *part)
+{
+	const char *choice = draft_choice(draft, part);
+	const struct model_field *field =
+		choice != NULL ? model_field(draft->input->model, choice) : NULL;
+
+	return field != NULL && field_usable(draft, field) ? field : NULL;
+}
+
+static bool ask_dimension(struct draft *draft, const char *part, bool names_only, const char *text)
+{
+	struct json *choices = choices_new();
+
+	add_dimension_choices(draft, choices, names_only);
+	if (json_len(choices) == 0) {
+		json_free(choices);
+		return draft_refuse(draft, "unsupported",
+				    mem_format("%s cannot be told apart by anything here.",
+					       draft->metrics[0]->label),
+				    metrics_text(draft));
+	}
+	draft_ask_part(draft, part, choices);
+	return draft_ask(draft, mem_str(text));
+}
+
+static bool shape_who(struct draft *draft)
+{
+	const struct model_field *field = answered(draft, "dimension");
+	const struct fields names = name_fields(draft);
+	struct json *choices = NULL;
+
+	if (!draft->roles.who || draft->query->dimension_count > 0 || draft->metric_count == 0)
+		return true;
+	choices = choices_new();
+	for (size_t i = 0; i < names.count; i++)
+		if (names_others(draft, names.items[i]))
+			add_field_choice(choices, names.items[i]);
+	if (field == NULL && json_len(choices) == 1)
+		field = model_field(draft->input->model,
+				    json_get_str(json_first(choices), "value"));
+	if (field == NULL && json_len(choices) > 0) {
+		draft_ask_part(draft, "dimension", choices);
+		return draft_ask(draft, mem_str("Who or what is asked about?"));
+	}
+	json_free(choices);
+	if (field == NULL)
+		return draft_refuse(draft, "undefined",
+				    mem_str("No names of persons are recorded for this."),
+				    metrics_text(draft));
+	add_dimension(draft, field->id, BUCKET_NONE);
+	return true;
+}
+
+/* The one field that values single out in "share of East" or "compare East with West". */
+static const struct model_field *value_field(const struct draft *draft, bool unnegated_only,
+					     size_t *ret_count)
+{
+	const struct model_field *field = NULL;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < draft->items.count; i++) {
+		if (draft->roles.parts[i].role != ROLE_VALUE || draft->fields[i] == NULL ||
+		    (unnegated_only && draft->roles.parts[i].negated))
+			continue;
+		if (field != NULL && field != draft->fields[i])
+			return NULL;
+		field = draft->fields[i];
+		(*ret_count)++;
+	}
+	return field;
+}
+
+bool compares_values(const struct draft *draft)
+{
+	size_t count = 0;
+
+	return value_field(draft, true, &count) != NULL && count > 1 && draft->roles.compare;
+}
+
+static bool shape_share(struct draft *draft)
+{
+	size_t count = 0;
+	const struct model_field *field = value_field(draft, true, &count);
+
+	if (!draft->roles.share)
+		return true;
+	if (draft->roles.average || draft->metric_count > 1)
+		return draft_refuse(draft, "unsupported",
+				    mem_str("A share can be given for one metric that adds up."),
+				    mem_str("Ask for one metric and its share by one dimension."));
+	draft->query->share = true;
+	if (draft->query->dimension_count > 0)
+		return true;
+	if (field == NULL)
+		field = answered(draft, "dimension");
+	if (field == NULL)
+		return ask_dimension(draft, "dimension", false, "The share of each what?");
+	add_dimension(draft, field->id, BUCKET_NONE);
+	if (count > 0)
+		draft_note(
+			draft, "share.whole",
+			mem_format("Shares are of the total over all values of %s.", field->label));
+	return true;
+}
+
+/* "compare East with West", "East and West each": one line for each value. */
+static bool shape_compared_values(struct draft *draft)
+{
+	size_t count = 0;
+	const struct model_field *field = value_field(draft, true, &count);
+
+	if ((!draft->roles.compare && !draft->roles.each_value) || field == NULL || count < 2)
+		return draft->roles.each_value && draft->query->dimension_count == 0
+			       ? draft_refuse(draft, "unclear",
+					      mem_str("It is not clear what \"each\" refers to."),
+					      mem_str("Say \"by\" and what to group by."))
+			       : true;
+	add_dimension(draft, field->id, BUCKET_NONE);
+	return true;
+}
+
+static bool shape_average(struct draft *draft)
+{
+	const struct model_field *field = answered(draft, "per");
+
+	if (!draft->roles.average)
+		return true;
+	if (draft->metric_count > 1)
+		return draft_refuse(draft, "unsupported",
+				    mem_str("An average can be given for one metric at a time."),
+				    mem_str("Ask for one metric."));
+	if (draft->query->average_per != NULL)
+		return true;
+	if (metric_is_average(draft->metrics[0]))
+		return true; /* it is an average already */
+	if (field == NULL)
+		return ask_dimension(draft, "per", true, "An average per what?");
+	draft->query->average_per = mem_str(field->id);
+	return true;
+}
+
+static bool shape_distinct(struct draft *draft)
+{
+	for (size_t i = 0; draft->roles.distinct && i < draft->metric_count; i++) {
+		const struct model_metric *metric = draft->metrics[i];
+
+		if (strcasestr(metric->definition, "distinct") == NULL)
+			return draft_refuse(
+				draft, "undefined",
+				mem_format("%s does not count distinct things.", metric->label),
+				metrics_text(draft));
+	}
+	return true;
+}
+
+/* The metric to order by: the first behind the superlative, else the first. */
+static const struct model_metric *ordering_metric(const struct draft *draft)
+{
+	for (size_t i = draft->roles.super_item; i < draft->items.count; i++) {
+		if (draft->roles.parts[i].role != ROLE_METRIC)
+			continue;
+		for (size_t j = 0; j < draft->items.list[i].reading_count; j++)
+			for (size_t k = 0; k < draft->metric_count; k++)
+				if (draft->items.list[i].readings[j].metric == draft->metrics[k])
+					return draft->metrics[k];
+	}
+	return draft->metrics[0];
+}
+
+static bool shape_direction(struct draft *draft, const struct model_metric *metric, bool *ret_desc)
+{
+	enum superlative super = draft->roles.super;
+	const char *choice = draft_choice(draft, "order");
+	struct json *choices = NULL;
+
+	*ret_desc = super == SUPER_HIGH || super == SUPER_BEST;
+	if (super == SUPER_HIGH || super == SUPER_LOW || metric->higher_is_better)
+		return true;
+	if (choice != NULL && (strcmp(choice, "highest") == 0 || strcmp(choice, "lowest") == 0)) {
+		*ret_desc = strcmp(choice, "highest") == 0;
+		return true;
+	}
+	choices = choices_new();
+	choices_add(choices, "highest", "the highest first");
+	choices_add(choices, "lowest", "the lowest first");
+	draft_ask_part(draft, "order", choices);
+	return draft_ask(draft,
+			 mem_format("It is not defined whether more %s is better. Which comes "
+				    "first?",
+				    metric->label));
+}
+
+static bool check_top_of_each(struct draft *draft)
+{
+	bool subject = false;
+	bool grouped = false;
+
+	for (size_t i = 0; i < draft->items.count; i++) {
+		if (draft->roles.parts[i].role != ROLE_DIM)
+			continue;
+		subject = subject || draft->roles.parts[i].subject;
+		grouped = grouped || !draft->roles.parts[i].subject;
+	}
+	if (!subject || !grouped || draft->query->dimension_count < 2)
+		return true;
+	return draft_refuse(draft, "unsupported",
+			    mem_str("The highest or lowest within each group cannot be asked yet."),
+			    mem_str("Ask for the figures by both, or for one group at a time."));
+}
+
+static bool shape_sort(struct draft *draft)
+{
+	size_t sort = roles_nth(&draft->roles, &draft->items, ROLE_SORT, 0);
+	const struct model_field *field = NULL;
+
+	if (sort == NO_ITEM)
+		return true;
+	if (!settle_noun(draft, sort, &field))
+		return false;
+	if (!has_dimension(draft->query, field->id, BUCKET_NONE))
+		return draft_refuse(draft, "unclear",
+				    mem_format("It is to be sorted by %s, but not grouped by it.",
+					       field->label),
+				    mem_format("Ask by %s.", field->label));
+	metric_query_add_order(draft->query, field->id, draft->roles.super == SUPER_HIGH);
+	return true;
+}
+
+/* Rows shown when a superlative names no number: what one page holds; never a cut in silence. */
+#define SUPER_ROWS 100
+
+static bool shape_super(struct draft *draft)
+{
+	const struct model_metric *metric = NULL;
+	const struct model_field *field = NULL;
+	bool desc = true;
+	bool change = draft->roles.compare && draft->query->compare.set;
+
+	if (draft->roles.super == SUPER_NONE && !draft->roles.sorted)
+		return true;
+	if (draft->metric_count == 0 ||
+	    roles_nth(&draft->roles, &draft->items, ROLE_SORT, 0) != NO_ITEM)
+		return shape_sort(draft);
+	metric = ordering_metric(draft);
+	if (draft->roles.super == SUPER_NONE)
+		draft->roles.super = SUPER_HIGH;
+	if (!shape_direction(draft, metric, &desc))
+		return false;
+	field = answered(draft, "dimension");
+	if (draft->query->dimension_count == 0 && field != NULL)
+		add_dimension(draft, field->id, BUCKET_NONE);
+	if (draft->query->dimension_count == 0)
+		return ask_dimension(draft, "dimension", false, "The highest or lowest of what?");
+	if (!check_top_of_each(draft))
+		return false;
+	metric_query_add_order(draft->query, change ? "change" : metric->name, desc);
+	draft->query->limit = draft->roles.limit;
+	if (draft->roles.limit == 0 && !draft->roles.sorted)
+		draft->query->limit = SUPER_ROWS;
+	return true;
+}
+
+bool plan_shape(struct draft *draft)
+{
+	return shape_over_time(draft) && shape_who(draft) && shape_share(draft) &&
+	       shape_compared_values(draft) && shape_average(draft) && shape_distinct(draft) &&
+	       shape_super(draft);
+}
+
+bool plan_dimensions(struct draft *draft)
+{
+	return shape_dimensions(draft);
+}
