@@ -4,10 +4,8 @@
  * The broker's channel is descriptor 3. The program confines itself before it reads a byte of it:
  * nothing of the file system but the database's folder, no network, no exec. Workers give up more.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
@@ -22,30 +20,18 @@
 
 #define BROKER_FD 3
 
-/* What SQLite, reading lines and memory need. */
-#define WORKER_CALLS                                                                               \
-	"read", "write", "pread64", "pwrite64", "openat", "open", "close", "fstat", "stat",        \
-		"lstat", "newfstatat", "statx", "lseek", "fcntl", "access", "faccessat",           \
-		"faccessat2", "getcwd", "readlink", "readlinkat", /* database, -journal, -wal */   \
-		"mmap", "munmap", "mremap", "mprotect", "brk", "madvise", "ftruncate",             \
-		"fallocate", "fchmod", "fchown", "unlink", "fsync", "fdatasync", /* -shm */        \
-		"geteuid", "getuid", "getpid", "gettid", "getrandom", "clock_gettime",             \
-		"gettimeofday", "clock_nanosleep", "nanosleep", "poll", "ppoll", "futex",          \
-		"rt_sigprocmask", "rt_sigaction", "rt_sigreturn", "restart_syscall", "tgkill",     \
-		"sysinfo", "prlimit64", "sched_yield", "rseq", "set_robust_list", "exit",          \
-		"exit_group"
-
-static const char *const worker_calls[] = {WORKER_CALLS};
+/* Lines in and out on an open descriptor, SQLite on its files; no process, no socket, no signal. */
+static const char *const worker_calls[] = {SANDBOX_CALLS_CORE, SANDBOX_CALLS_FILES};
 
 static const char *const frame_calls[] = {
-	WORKER_CALLS,
-	/* the loop */
-	"epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "eventfd2",
-	"pipe2", "ioctl", "dup", "dup2", "dup3", "readv", "writev", "recvmsg", "sendmsg",
-	"recvfrom", "sendto", "getsockopt", "setsockopt", "getsockname", "shutdown",
-	/* workers: made, confined, killed, reaped */
-	"socketpair", "fork", "vfork", "clone", "clone3", "kill", "wait4", "waitid", "getppid",
-	"prctl", "seccomp", "close_range", "set_tid_address"};
+	SANDBOX_CALLS_CORE,
+	SANDBOX_CALLS_LOOP,
+	SANDBOX_CALLS_STREAMS,
+	SANDBOX_CALLS_FILES, /* for its workers */
+	SANDBOX_CALLS_WORKERS,
+	"getppid",  /* a worker sees whether the frame is still there */
+	"prctl",    /* it dies with the frame, and confines itself */
+	"seccomp"}; /* likewise; a filter can only be added to */
 
 static int confine_worker(void)
 {
@@ -64,6 +50,7 @@ static int confine_worker(void)
  */
 static int confine(const char *path, bool reduced_ok, struct err *err)
 {
+	static const int kept[] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, BROKER_FD};
 	CLEANUP(mem_freep) char *folder = mem_str(path);
 	struct sandbox_path paths[1];
 	enum sandbox_level level;
@@ -72,11 +59,10 @@ static int confine(const char *path, bool reduced_ok, struct err *err)
 	*slash = '\0';
 	paths[0].path = slash == folder ? "/" : folder;
 	paths[0].write = database_is_wal(path);
-	if (sandbox_drop(err) < 0)
+	if (sandbox_close_others(kept, ARRAY_LEN(kept), err) < 0 || sandbox_drop(err) < 0)
 		return -1;
 	/* Without the folder there is nothing to allow; calls then say that the file is missing. */
-	if (sandbox_files(paths, access(paths[0].path, F_OK) == 0 ? 1 : 0, reduced_ok, &level,
-			  err) < 0)
+	if (sandbox_files(paths, access(paths[0].path, F_OK) == 0, reduced_ok, &level, err) < 0)
 		return -1;
 	return sandbox_calls(frame_calls, ARRAY_LEN(frame_calls), err);
 }

@@ -463,6 +463,42 @@ static void test_a_missing_file_is_refused_until_it_is_there(void **state)
 	assert_rows(run(program, "g", "SELECT count(*) FROM orders"), "[[3]]");
 }
 
+static void test_wal_works_confined_with_and_without_a_writer(void **state)
+{
+	struct program *program = *state;
+	sqlite3 *writer = NULL;
+
+	assert_int_equal(stop(program), 0);
+	fixture_exec(program->fixture.path, "PRAGMA journal_mode=WAL");
+	start(program);
+	assert_rows(run(program, "g", "SELECT count(*) FROM orders"), "[[3]]");
+	assert_int_equal(sqlite3_open(program->fixture.path, &writer), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(writer, "INSERT INTO orders VALUES (13,1,NULL,NULL)", NULL,
+				      NULL, NULL),
+			 SQLITE_OK);
+	assert_rows(run(program, "g", "SELECT count(*) FROM orders"), "[[4]]");
+	assert_rows(run(program, "h", "SELECT count(*) FROM orders"), "[[4]]");
+	sqlite3_close(writer);
+	assert_rows(run(program, "i", "SELECT count(*) FROM orders"), "[[4]]");
+}
+
+static void test_a_change_to_wal_after_the_start_is_read_or_explained(void **state)
+{
+	struct program *program = *state;
+	sqlite3 *writer = NULL;
+
+	assert_rows(run(program, "g", "SELECT count(*) FROM orders"), "[[3]]");
+	assert_int_equal(sqlite3_open(program->fixture.path, &writer), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(writer,
+				      "PRAGMA journal_mode=WAL;"
+				      "INSERT INTO orders VALUES (13,1,NULL,NULL)",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
+	assert_rows(run(program, "g", "SELECT count(*) FROM orders"), "[[4]]");
+	assert_rows(run(program, "h", "SELECT count(*) FROM orders"), "[[4]]");
+	sqlite3_close(writer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -483,6 +519,8 @@ int main(void)
 		T(test_tools_answer_over_the_channel),
 		T(test_workers_end_with_the_connector),
 		T(test_a_missing_file_is_refused_until_it_is_there),
+		T(test_wal_works_confined_with_and_without_a_writer),
+		T(test_a_change_to_wal_after_the_start_is_read_or_explained),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
