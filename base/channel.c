@@ -649,7 +649,7 @@ int64_t channel_call(struct channel *channel, const char *method, struct json *p
 
 	if (channel->state != CHANNEL_OPEN)
 		return 0;
-	rpc_write_request(&line, channel->calls.last_id + 1, method, params);
+	rpc_write_request(&line, channel->calls.last_id + 1, method, owned);
 	if (line.len - 1 > CHANNEL_LINE_MAX) {
 		buf_clear(&line);
 		return 0;
@@ -685,7 +685,7 @@ void channel_notify(struct channel *channel, const char *method, struct json *pa
 
 	if (channel->state != CHANNEL_OPEN)
 		return;
-	rpc_write_request(&line, 0, method, params);
+	rpc_write_request(&line, 0, method, owned);
 	assert(line.len - 1 <= CHANNEL_LINE_MAX);
 	if (line.len - 1 <= CHANNEL_LINE_MAX)
 		put_line(channel, &line);
@@ -703,7 +703,7 @@ static bool take_request(struct channel *channel, int64_t id)
 		channel->requests[i] = channel->requests[--channel->request_count];
 		return true;
 	}
-	assert(!"an answer to a request that is not open");
+	assert(false && "an answer to a request that is not open");
 	return false;
 }
 
@@ -715,7 +715,7 @@ void channel_reply(struct channel *channel, int64_t id, struct json *result)
 
 	if (!take_request(channel, id))
 		return;
-	rpc_write_result(&line, id, result);
+	rpc_write_result(&line, id, owned);
 	if (line.len - 1 > CHANNEL_LINE_MAX) {
 		err_set(&err, ERR_LIMIT, "the result has %zu bytes, over %u on a channel", line.len,
 			CHANNEL_LINE_MAX);
@@ -733,7 +733,7 @@ void channel_fail(struct channel *channel, int64_t id, const struct err *why, st
 
 	if (!take_request(channel, id))
 		return;
-	rpc_write_error(&line, id, why, data);
+	rpc_write_error(&line, id, why, owned);
 	if (line.len - 1 > CHANNEL_LINE_MAX) {
 		buf_reset(&line);
 		rpc_write_error(&line, id, why, NULL);

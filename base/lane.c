@@ -165,7 +165,7 @@ void lane_send(struct lane *lane, struct json *message, int fd)
 	parcel = mem_alloc(sizeof(*parcel));
 	parcel->fd = fd;
 	STAILQ_INSERT_TAIL(&lane->parcels, parcel, next);
-	if (lane_wire_line(message, &parcel->line, &err) < 0 && lane->end_with.kind == ERR_NONE) {
+	if (lane_wire_line(owned, &parcel->line, &err) < 0 && lane->end_with.kind == ERR_NONE) {
 		lane->end_with = err;
 		uv_timer_start(&lane->timer, on_timer, 0, 0);
 	}

@@ -47,7 +47,8 @@ static int tear_down(void **state)
 	return rmdir(top);
 }
 
-static void assert_refused(const char *path, enum err_kind kind, const char *format, ...)
+static void __attribute__((format(printf, 3, 4)))
+assert_refused(const char *path, enum err_kind kind, const char *format, ...)
 {
 	char wanted[1024];
 	struct err err = {0};
