@@ -7,6 +7,7 @@
  */
 #include "broker/token/token.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "broker/token/constraint.h"
@@ -34,6 +35,12 @@ void token_key_init(struct token_key *key, const uint8_t public_key[ED25519_PUBL
 	key->alg = "EdDSA";
 	memcpy(key->public_key, public_key, ED25519_PUBLIC_LEN);
 	token_kid(public_key, key->kid);
+}
+
+void token_place_init(struct token_place *place, const char *origin)
+{
+	snprintf(place->iss, sizeof(place->iss), "https://%.255s", origin);
+	snprintf(place->aud, sizeof(place->aud), "https://%.255s/tools", origin);
 }
 
 void token_input_write(const struct token_key *key, const char *payload, size_t payload_len,

@@ -38,6 +38,14 @@ struct token_key {
 void token_kid(const uint8_t public_key[ED25519_PUBLIC_LEN], char out[TOKEN_KID_LEN + 1]);
 void token_key_init(struct token_key *key, const uint8_t public_key[ED25519_PUBLIC_LEN]);
 
+/* iss and aud of every token of one service, from the origin of its log. */
+struct token_place {
+	char iss[288]; /* "https://" and an origin of at most 255 bytes */
+	char aud[296]; /* iss and "/tools" */
+};
+
+void token_place_init(struct token_place *place, const char *origin);
+
 /* The claims of one token. Every pointer lives in payload, which the claims own. */
 struct token_claims {
 	struct json *payload;

@@ -100,6 +100,16 @@ static void test_kid_is_the_rfc_7638_thumbprint(void **state)
 	assert_string_equal(key.alg, "EdDSA");
 }
 
+static void test_issuer_and_audience_come_from_the_origin_of_the_log(void **state)
+{
+	struct token_place place;
+
+	(void)state;
+	token_place_init(&place, "writ.local/sales/0011223344556677");
+	assert_string_equal(place.iss, "https://writ.local/sales/0011223344556677");
+	assert_string_equal(place.aud, "https://writ.local/sales/0011223344556677/tools");
+}
+
 static void test_example_calls_are_decided_as_written(void **state)
 {
 	struct token_claims parent = verified(vector_token("parent"));
@@ -500,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_the_example_tokens_verify_and_give_their_claims),
 		cmocka_unit_test(test_the_example_payload_and_input_are_written_byte_for_byte),
 		cmocka_unit_test(test_kid_is_the_rfc_7638_thumbprint),
+		cmocka_unit_test(test_issuer_and_audience_come_from_the_origin_of_the_log),
 		cmocka_unit_test(test_example_calls_are_decided_as_written),
 		cmocka_unit_test(test_tool_names_compare_byte_for_byte),
 		cmocka_unit_test(test_a_token_is_valid_in_its_time_only),

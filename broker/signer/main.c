@@ -1,0 +1,199 @@
+/*
+ * writ-signer WORKSPACE [--reduced]: one channel on descriptor 3, one request at a time.
+ *
+ * Before the first byte of the channel is read it has its keys and its last head, all the memory it
+ * will ever use, and no right left but read, write and exit_group. It ends with the channel. What
+ * can fail: keys or checkpoint that are not its own (exit 65), the disk (74), the sandbox (79); a
+ * line that is not of the protocol ends it, since only a broken broker sends one.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/line.h"
+#include "base/log.h"
+#include "base/rpc.h"
+#include "base/sandbox.h"
+#include "broker/signer/signer.h"
+#include "writ/exit_codes.h"
+
+#define CHANNEL_FD 3
+/* Trees: a head.sign of all its leaves takes 1 MiB. Texts: its line twice, and small change. */
+#define POOL_BYTES (4u << 20)
+#define HEAP_BYTES (2u << 20)
+
+static const char *const calls[] = {
+	"read",	      /* the channel */
+	"write",      /* the channel, the log on stderr */
+	"exit_group", /* the end */
+};
+
+static int read_checkpoint(int state_fd, struct buf *out, bool *ret_found, struct err *err)
+{
+	CLEANUP(fd_closep) int audit_fd = -1;
+	struct err why;
+
+	*ret_found = false;
+	if (dir_open_private_at(state_fd, "audit", false, &audit_fd, &why) == 0 &&
+	    file_read_at(audit_fd, "checkpoint", NOTE_BYTES_MAX, out, &why) == 0) {
+		*ret_found = true;
+		return 0;
+	}
+	if (why.kind == ERR_NOT_FOUND)
+		return 0;
+	return err_set(err, why.kind, "%s", why.text);
+}
+
+static const char *name_of(const char *workspace)
+{
+	const char *slash = strrchr(workspace, '/');
+
+	return slash == NULL ? workspace : slash + 1;
+}
+
+static int load(const char *workspace, struct signer *signer, struct err *err)
+{
+	CLEANUP(fd_closep)
+	int workspace_fd = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(fd_closep) int state_fd = -1;
+	CLEANUP(fd_closep) int keys_fd = -1;
+	CLEANUP(buf_clear) struct buf checkpoint = BUF_INIT;
+	CLEANUP(signer_keys_clear) struct signer_keys keys = {.token = NULL};
+	bool found = false;
+
+	if (workspace_fd < 0)
+		return err_errno(err, "open");
+	if (dir_open_private_at(workspace_fd, "state", false, &state_fd, err) < 0 ||
+	    dir_open_private_at(state_fd, "signer", true, &keys_fd, err) < 0)
+		return -1;
+	if (signer_keys_load(keys_fd, name_of(workspace), &keys, err) < 0)
+		return err_wrap(err, "state/signer");
+	if (read_checkpoint(state_fd, &checkpoint, &found, err) < 0 ||
+	    signer_init(signer, &keys, found ? buf_str(&checkpoint) : NULL, checkpoint.len, err) <
+		    0)
+		return err_wrap(err, "state/audit");
+	return 0;
+}
+
+static int confine(bool reduced_ok, struct err *err)
+{
+	static const int keep[] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, CHANNEL_FD};
+	enum sandbox_level level;
+
+	if (sandbox_close_others(keep, ARRAY_LEN(keep), err) < 0 || sandbox_drop(err) < 0 ||
+	    sandbox_files(NULL, 0, reduced_ok, &level, err) < 0)
+		return -1;
+	json_use_pool(POOL_BYTES);
+	mem_reserve(HEAP_BYTES);
+	tzset(); /* the log's time stamps would read the zone file at the first line */
+	return sandbox_calls(calls, ARRAY_LEN(calls), err);
+}
+
+static void answer(struct signer *signer, const struct rpc_message *message, struct buf *out)
+{
+	CLEANUP(json_freep) struct json *result = NULL;
+	struct err err;
+
+	if (signer_handle(signer, message->method, message->params, &result, &err) < 0) {
+		rpc_write_error(out, message->id, &err, NULL);
+		log_info("refused: %s", err.text);
+	} else {
+		rpc_write_result(out, message->id, result);
+	}
+}
+
+/* 1: go on; 0: the broker has gone; -1: failed. */
+static int serve_one(struct signer *signer, struct line_reader *reader, struct buf *out,
+		     struct err *err)
+{
+	CLEANUP(json_freep) struct json *line = NULL;
+	struct rpc_message message;
+	int got = line_read(reader, -1, &line, err);
+
+	if (got <= 0)
+		return got;
+	if (rpc_read(line, &message, err) < 0)
+		return -1;
+	if (message.type != RPC_REQUEST)
+		return err_set(err, ERR_INVALID, "a message that is no request");
+	buf_reset(out);
+	answer(signer, &message, out);
+	return file_write_all(CHANNEL_FD, out->bytes, out->len, err) < 0 ? -1 : 1;
+}
+
+static int serve(struct signer *signer, struct line_reader *reader, struct err *err)
+{
+	struct buf out = BUF_INIT;
+	int result;
+
+	do
+		result = serve_one(signer, reader, &out, err);
+	while (result > 0);
+	buf_clear(&out);
+	return result;
+}
+
+static int exit_code_of(const struct err *err)
+{
+	switch (err->kind) {
+	case ERR_INVALID:
+		return EXIT_AUDIT_DAMAGED;
+	case ERR_IO:
+		return EXIT_IO;
+	default:
+		return EXIT_CONFIG;
+	}
+}
+
+static int usage(void)
+{
+	log_error("usage: writ-signer WORKSPACE [--reduced]; it is started by `writ serve`, with "
+		  "its channel on descriptor 3");
+	return EXIT_USAGE;
+}
+
+/* The channel blocks: there is no loop, and no system call to wait with. */
+static int prepare_channel(void)
+{
+	int flags = fcntl(CHANNEL_FD, F_GETFL);
+
+	return flags < 0 ? -1 : fcntl(CHANNEL_FD, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+int main(int argc, char **argv)
+{
+	bool reduced = argc == 3 && strcmp(argv[2], "--reduced") == 0;
+	struct line_reader reader;
+	struct signer signer;
+	struct err err;
+	int result;
+
+	log_open("writ-signer");
+	signal(SIGPIPE, SIG_IGN);
+	umask(077);
+	if (argc < 2 || argc > 3 || (argc == 3 && !reduced) || prepare_channel() < 0)
+		return usage();
+	crypto_init();
+	if (load(argv[1], &signer, &err) < 0) {
+		log_error("%s: %s", argv[1], err.text);
+		return exit_code_of(&err);
+	}
+	line_reader_init(&reader, CHANNEL_FD, SIGNER_LINE_MAX);
+	if (confine(reduced, &err) < 0) {
+		log_error("sandbox: %s", err.text);
+		return EXIT_NO_SANDBOX;
+	}
+	log_info("ready: %s, last head of size %llu", signer.keys.origin,
+		 (unsigned long long)signer.last.size);
+	result = serve(&signer, &reader, &err);
+	if (result < 0)
+		log_error("%s", err.text);
+	/* No freeing: the kernel takes it all back, and giving memory back is not among our calls.
+	 */
+	_exit(result < 0 ? EXIT_NEGATIVE : EXIT_FINE);
+}
