@@ -38,6 +38,22 @@ static void on_trace(void *data, const char *event, const char *text, const stru
 	channel_notify(task->session->client, "trace", params);
 }
 
+/* A reported event is evidence beside the task: losing one is logged, and changes nothing else. */
+static void on_event_recorded(void *data, const struct json *result, const struct err *err)
+{
+	(void)data;
+	(void)result;
+	if (err != NULL && err->kind != ERR_CANCELED)
+		log_error("an event was not recorded: %s", err->text);
+}
+
+static void tell_event(struct task *task, struct json *params)
+{
+	if (channel_call(task->session->broker, "task.event", params, BROKER_MS, on_event_recorded,
+			 NULL) == 0)
+		log_error("task %s: an event was not recorded: the broker is gone", task->id);
+}
+
 /* ---- the end ---- */
 
 static void complete_answer(struct task *task)
@@ -171,7 +187,7 @@ static void add_report_event(struct task *task, const char *status, const char *
 	json_set_str(params, "agent", agent_for(task, "report"));
 	json_set_str(params, "status", status);
 	json_set(params, "contents", contents);
-	channel_call(task->session->broker, "task.event", params, 0, NULL, NULL);
+	tell_event(task, params);
 }
 
 static void on_reported(void *data, const char *text, const char *why_replaced,
@@ -229,7 +245,7 @@ static void record_handoff(struct task *task, const struct handoff *handoff)
 	json_set_str(params, "event", "handoff");
 	json_set_str(params, "agent", handoff->to);
 	json_set(params, "contents", contents);
-	channel_call(task->session->broker, "task.event", params, 0, NULL, NULL);
+	tell_event(task, params);
 }
 
 static void hand_to_report(struct task *task, int fd)
