@@ -257,7 +257,7 @@ static int handle_status(struct session *session, int64_t id, const struct json 
 static int start_call(struct session *session, int64_t id, const struct json *params,
 		      const char *kind, bool list, struct err *err)
 {
-	struct call_request request = {.kind = kind};
+	struct call_request request = {.kind = kind, .label = json_get_str(params, "label")};
 
 	if (json_want_str(params, "agent", &request.agent, err) < 0)
 		return -1;
@@ -286,6 +286,18 @@ static int handle_mcp_call(struct session *session, int64_t id, const struct jso
 	return start_call(session, id, params, "mcp", false, err);
 }
 
+static int handle_mcp_cancel(struct session *session, int64_t id, const struct json *params,
+			     struct err *err)
+{
+	const char *label;
+
+	if (json_want_str(params, "label", &label, err) < 0)
+		return -1;
+	call_cancel(session, label);
+	channel_reply(session->client, id, json_object());
+	return 0;
+}
+
 /* ---- the table ---- */
 
 #define MEMBERS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
@@ -302,7 +314,8 @@ static const struct method methods[] = {
 	{"status", WHO_USER, MEMBERS(), handle_status},
 	{"call", WHO_OWNER, MEMBERS("agent", "tool", "arguments"), handle_call},
 	{"mcp.open", WHO_USER, MEMBERS("agent"), handle_mcp_open},
-	{"mcp.call", WHO_USER, MEMBERS("agent", "tool", "arguments"), handle_mcp_call},
+	{"mcp.call", WHO_USER, MEMBERS("agent", "tool", "arguments", "label"), handle_mcp_call},
+	{"mcp.cancel", WHO_USER, MEMBERS("label"), handle_mcp_cancel},
 };
 
 static const struct method *method_find(const char *name)

@@ -22,6 +22,7 @@ struct call {
 	char *agent;
 	char *tool; /* NULL: list */
 	struct json *arguments;
+	char *label;
 	char *task;
 	struct channel *channel; /* the agent channel */
 	struct json *result;	 /* what the person gets */
@@ -41,6 +42,7 @@ static void call_free(struct call *call)
 	mem_free(call->kind);
 	mem_free(call->agent);
 	mem_free(call->tool);
+	mem_free(call->label);
 	mem_free(call->task);
 	json_free(call->arguments);
 	json_free(call->result);
@@ -250,6 +252,7 @@ void call_start(struct session *session, int64_t reply_to, const struct call_req
 	call->kind = mem_str(request->kind);
 	call->agent = mem_str(request->agent);
 	call->tool = mem_str(request->tool);
+	call->label = mem_str(request->label);
 	call->arguments =
 		request->arguments != NULL ? json_copy(request->arguments) : json_object();
 	call->next = calls;
@@ -258,6 +261,19 @@ void call_start(struct session *session, int64_t reply_to, const struct call_req
 	call_hold(call);
 	if (channel_call(session->broker, "task.open", params, BROKER_MS, on_opened, call) == 0)
 		on_opened(call, NULL, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
+}
+
+void call_cancel(struct session *session, const char *label)
+{
+	for (struct call *call = calls; call != NULL; call = call->next) {
+		if (call->session != session || call->label == NULL ||
+		    strcmp(call->label, label) != 0)
+			continue;
+		call_hold(call);
+		channel_close(TAKE(call->channel));
+		call_release(call);
+		return;
+	}
 }
 
 /* Closing the agent channel cancels what runs at the broker. */

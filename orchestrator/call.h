@@ -13,11 +13,14 @@ struct call_request {
 	const char *agent;
 	const char *tool; /* NULL: list the agent's tools instead */
 	const struct json *arguments;
+	const char *label; /* the person's own name for it, to cancel it by; NULL */
 };
 
 /* Answers reply_to on the session's connection once, later: the tool's result with "flags" and
  * "task", or {"tools":[...]}. */
 void call_start(struct session *session, int64_t reply_to, const struct call_request *request);
+/* Hastens the answer of the session's call of that label; nothing happens if there is none. */
+void call_cancel(struct session *session, const char *label);
 void calls_session_ended(struct session *session);
 
 #endif
