@@ -1,0 +1,69 @@
+# Measures what users feel and writes OUT (bench.json): name, value, unit, target, method. Whole
+# processes, wall time, medians; the range says how noisy the machine was. Run by `make bench`.
+set -eu
+out=$1
+rows=$(mktemp)
+now_us() { echo $(($(date +%s%N) / 1000)); }
+
+# median FILE: of one number a line
+median() { sort -n "$1" | awk '{v[NR]=$1} END {print (NR%2) ? v[(NR+1)/2] : (v[NR/2]+v[NR/2+1])/2}'; }
+
+# row NAME VALUE UNIT TARGET METHOD
+row() { printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5" >>"$rows"; }
+
+# time_runs N FILE CMD...: wall milliseconds of each run
+time_runs() {
+	n=$1 file=$2; shift 2
+	: >"$file"
+	while [ "$n" -gt 0 ]; do
+		from=$(now_us)
+		"$@" >/dev/null 2>&1
+		awk -v us=$(($(now_us) - from)) 'BEGIN {print us / 1000}' >>"$file"
+		n=$((n - 1))
+	done
+}
+range() { sort -n "$1" | awk 'NR==1 {a=$1} END {print a " to " $1}'; }
+
+question="Which regions had the highest net sales last quarter?"
+times=$(mktemp)
+
+time_runs 3 "$times" writ ask -C examples/sales "$question"
+time_runs 20 "$times" writ ask -C examples/sales "$question"
+row "ask, process starts included" "$(median "$times")" ms "<= 50" \
+	"median of 20 runs of writ ask on examples/sales, no service, built-in planner; $(range "$times")"
+
+if command -v writ-bench-log >/dev/null 2>&1; then
+	cp -R examples/sales long
+	rm -rf long/state long/run long/audit.pub
+	writ ask -C long "$question" >/dev/null
+	writ-bench-log long 100000
+	writ ask -C long "$question" >/dev/null
+	time_runs 20 "$times" writ ask -C long "$question"
+	row "ask with 100,000 records in the log" "$(median "$times")" ms "<= 50" \
+		"as above after 100,000 records were appended; $(range "$times")"
+fi
+
+writ serve -C examples/sales 2>/dev/null &
+service=$!
+until writ status -C examples/sales >/dev/null 2>&1; do sleep 0.05; done
+time_runs 50 "$times" writ ask -C examples/sales "$question"
+row "ask through a running service" "$(median "$times")" ms "" \
+	"median of 50 runs of writ ask with writ serve running; $(range "$times")"
+pss=0
+for pid in $(pgrep -f "^$WRIT_PLACE/bin/writ" || true); do
+	kib=$(awk '/^Pss:/ {print $2}' "/proc/$pid/smaps_rollup" 2>/dev/null || echo 0)
+	pss=$((pss + ${kib:-0}))
+done
+if [ "$pss" -gt 0 ]; then
+	row "service idle" "$(awk -v k=$pss 'BEGIN {printf "%.1f", k/1024}')" MiB "<= 30" \
+		"sum of PSS of all its processes after 50 questions"
+fi
+kill -TERM $service
+wait $service || true
+
+awk -F '\t' 'BEGIN {print "["} {gsub(/"/, "\\\"", $5);
+	printf "%s  {\"name\": \"%s\", \"value\": %s, \"unit\": \"%s\", \"target\": \"%s\", \"method\": \"%s\"}",
+		(NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5} END {print "\n]"}' "$rows" >"$rows.json"
+awk -F '\t' 'BEGIN {printf "%-40s %10s %-6s %-8s %s\n", "WHAT", "VALUE", "UNIT", "TARGET", "METHOD"}
+	{printf "%-40s %10s %-6s %-8s %s\n", $1, $2, $3, $4, $5}' "$rows"
+cat "$rows.json" >"$out" 2>/dev/null || cp "$rows.json" "$WRIT_PLACE/bench.json"
