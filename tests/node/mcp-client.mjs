@@ -1,9 +1,11 @@
 // The official MCP SDK as a host: lists the tools of an agent, calls some, prints TAP.
-// usage: node mcp-client.mjs WORKSPACE AGENT
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+// usage: node mcp-client.mjs sdk|client WORKSPACE AGENT   (the SDK of the legacy or modern era)
+const [era, workspace, agent] = process.argv.slice(2);
+const { Client } = await import(era === "sdk" ? "@modelcontextprotocol/sdk/client/index.js"
+  : "@modelcontextprotocol/client");
+const { StdioClientTransport } = await import(era === "sdk" ? "@modelcontextprotocol/sdk/client/stdio.js"
+  : "@modelcontextprotocol/client/stdio");
 
-const [workspace, agent] = process.argv.slice(2);
 let count = 0, failed = 0;
 const check = (name, good, detail) => {
   count++;
