@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/rpc.h"
 #include "base/sandbox.h"
+#include "broker/signer/publish.h"
 #include "broker/signer/signer.h"
 #include "writ/exit_codes.h"
 
@@ -77,7 +78,7 @@ static int load(const char *workspace, struct signer *signer, struct err *err)
 	    signer_init(signer, &keys, found ? buf_str(&checkpoint) : NULL, checkpoint.len, err) <
 		    0)
 		return err_wrap(err, "state/audit");
-	return 0;
+	return signer_publish(workspace_fd, &signer->log_vkey, err);
 }
 
 static int confine(bool reduced_ok, struct err *err)
