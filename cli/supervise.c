@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/lane.h"
