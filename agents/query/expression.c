@@ -240,6 +240,30 @@ static void write_aggregate(const struct expr *expr, const struct expr_writer *w
 	buf_add_char(out, ')');
 }
 
+/* Whole days between two dates, whatever time of day the texts go on with. */
+static void write_datediff(const struct expr *expr, const struct expr_writer *writer,
+			   struct buf *out)
+{
+	buf_add_str(out, "CAST(JULIANDAY(SUBSTR(");
+	expr_write(expr->kids[1], writer, out);
+	buf_add_str(out, ", 1, 10)) - JULIANDAY(SUBSTR(");
+	expr_write(expr->kids[0], writer, out);
+	buf_add_str(out, ", 1, 10)) AS INTEGER)");
+}
+
+static void write_function(const struct expr *expr, const struct expr_writer *writer,
+			   struct buf *out)
+{
+	if (strcmp(expr->text, "datediff") == 0) {
+		write_datediff(expr, writer, out);
+		return;
+	}
+	write_upper(expr->text, out);
+	buf_add_char(out, '(');
+	write_list(expr, 0, writer, out);
+	buf_add_char(out, ')');
+}
+
 static void write_in(const struct expr *expr, const struct expr_writer *writer, struct buf *out)
 {
 	write_at(expr->kids[0], 5, writer, out);
@@ -291,10 +315,7 @@ void expr_write(const struct expr *expr, const struct expr_writer *writer, struc
 		write_case(expr, writer, out);
 		return;
 	case EXPR_FUNCTION:
-		write_upper(expr->text, out);
-		buf_add_char(out, '(');
-		write_list(expr, 0, writer, out);
-		buf_add_char(out, ')');
+		write_function(expr, writer, out);
 		return;
 	case EXPR_AGGREGATE:
 		write_aggregate(expr, writer, out);

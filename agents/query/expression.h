@@ -7,7 +7,8 @@
  *   operators      + - * / % ||  = <> != < <= > >=  AND OR NOT
  *   tests          IS [NOT] NULL, [NOT] IN (...), [NOT] BETWEEN a AND b, [NOT] LIKE
  *   CASE           both forms
- *   functions      ABS COALESCE LENGTH LOWER NULLIF REPLACE ROUND SUBSTR TRIM UPPER
+ *   functions      ABS COALESCE LENGTH LOWER NULLIF REPLACE ROUND SUBSTR TRIM UPPER,
+ *                  DATEDIFF(day, start, end): whole days between two ISO dates
  *   aggregates     SUM COUNT AVG MIN MAX, COUNT(DISTINCT x), COUNT(*)
  *
  * Text is parsed into a tree and written again from the tree; no text of a file reaches SQL.

@@ -212,11 +212,14 @@ static const struct function functions[] = {
 	{"avg", "avg", 1, 1, true},
 	{"coalesce", "coalesce", 2, 16, false},
 	{"count", "count", 1, 1, true},
+	{"datediff", "datediff", 3, 3, false},
+	{"ifnull", "coalesce", 2, 2, false},
 	{"length", "length", 1, 1, false},
 	{"lower", "lower", 1, 1, false},
 	{"max", "max", 1, 1, true},
 	{"min", "min", 1, 1, true},
 	{"nullif", "nullif", 2, 2, false},
+	{"nvl", "coalesce", 2, 2, false},
 	{"replace", "replace", 3, 3, false},
 	{"round", "round", 1, 2, false},
 	{"substr", "substr", 2, 3, false},
@@ -242,8 +245,8 @@ static const struct function *function_find(struct parser *parser, const char *n
 		mistake(parser, at, err, "no function %s; did you mean %s?", name, near);
 	else
 		mistake(parser, at, err,
-			"no function %s; there are abs, avg, coalesce, count, length, lower, max, "
-			"min, nullif, replace, round, substr, sum, trim and upper",
+			"no function %s; there are abs, avg, coalesce, count, datediff, length, "
+			"lower, max, min, nullif, replace, round, substr, sum, trim and upper",
 			name);
 	return NULL;
 }
@@ -291,6 +294,21 @@ static int parse_arguments(struct parser *parser, struct expr *call, bool aggreg
 	return result;
 }
 
+/* DATEDIFF(day, start, end): the unit is a word of the language, no column. */
+static int take_unit(struct parser *parser, struct expr *call, struct err *err)
+{
+	struct expr *unit = call->kids[0];
+
+	if ((unit->kind != EXPR_COLUMN && unit->kind != EXPR_STRING) || unit->dataset ||
+	    strcasecmp(unit->text, "day") != 0)
+		return mistake(parser, unit->offset, err,
+			       "datediff counts days: write DATEDIFF(day, start, end)");
+	expr_free(unit);
+	call->count--;
+	memmove(call->kids, call->kids + 1, call->count * sizeof(*call->kids));
+	return 0;
+}
+
 static int parse_call(struct parser *parser, const char *name, size_t at, struct expr **ret,
 		      struct err *err)
 {
@@ -311,6 +329,8 @@ static int parse_call(struct parser *parser, const char *name, size_t at, struct
 			       function->name, function->args_min,
 			       function->args_max > function->args_min ? " or more" : "",
 			       function->args_max > 1 ? "s" : "", call->count);
+	if (strcmp(function->name, "datediff") == 0 && take_unit(parser, call, err) < 0)
+		return -1;
 	*ret = TAKE(call);
 	return 0;
 }

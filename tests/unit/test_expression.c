@@ -122,6 +122,22 @@ static void test_aggregates(void **state)
 	writes("substring(a, 1, 4)", "SUBSTR(\"a\", 1, 4)");
 }
 
+static void test_days_between_dates(void **state)
+{
+	(void)state;
+	writes("DATEDIFF(day, a, b)",
+	       "CAST(JULIANDAY(SUBSTR(\"b\", 1, 10)) - JULIANDAY(SUBSTR(\"a\", 1, 10)) AS "
+	       "INTEGER)");
+	writes("IFNULL(DateDiff('DAY', a, b), 0)",
+	       "COALESCE(CAST(JULIANDAY(SUBSTR(\"b\", 1, 10)) - JULIANDAY(SUBSTR(\"a\", 1, 10)) AS "
+	       "INTEGER), 0)");
+	refuses("DATEDIFF(month, a, b)", 9,
+		"datediff counts days: write DATEDIFF(day, start, end)");
+	refuses("DATEDIFF(x.day, a, b)", 9,
+		"datediff counts days: write DATEDIFF(day, start, end)");
+	refuses("DATEDIFF(a, b)", 0, "datediff takes 3 arguments, not 2");
+}
+
 static void test_a_condition_goes_into_each_aggregate(void **state)
 {
 	(void)state;
@@ -140,8 +156,8 @@ static void test_mistakes_say_what_and_where(void **state)
 	refuses("a b", 2, "an operator or the end is expected here, not b");
 	refuses("smu(a)", 0, "no function smu; did you mean sum?");
 	refuses("a + pragma_x(1)", 4,
-		"no function pragma_x; there are abs, avg, coalesce, count, length, lower, max, "
-		"min, nullif, replace, round, substr, sum, trim and upper");
+		"no function pragma_x; there are abs, avg, coalesce, count, datediff, length, "
+		"lower, max, min, nullif, replace, round, substr, sum, trim and upper");
 	refuses("SUM(COUNT(a))", 4, "an aggregate inside an aggregate has no meaning");
 	refuses("SUM(DISTINCT a)", 4,
 		"sum(DISTINCT ...) drops equal values that are not the same thing; only COUNT "
@@ -241,6 +257,7 @@ int main(void)
 		cmocka_unit_test(test_division_is_never_of_integers),
 		cmocka_unit_test(test_tests_and_cases),
 		cmocka_unit_test(test_aggregates),
+		cmocka_unit_test(test_days_between_dates),
 		cmocka_unit_test(test_a_condition_goes_into_each_aggregate),
 		cmocka_unit_test(test_mistakes_say_what_and_where),
 		cmocka_unit_test(test_the_condition_of_a_star_needs_its_star_first),

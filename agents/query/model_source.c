@@ -1,0 +1,340 @@
+/*
+ * The model compiler: metrics/ of a workspace -> the models of state/model.json. Read this first.
+ *
+ *   files -> yaml -> datasets, relationships -> struct model -> metrics -> one model per source
+ *
+ * The format is Apache Ossie (core-spec/ossie-schema.json), version 0.2.0.dev0, or 0.1; what it
+ * lacks stands in custom extensions of vendor WRIT (docs/metrics.md). Reading is strict and goes on
+ * after a mistake, so that one run shows all of them. Nothing half right leaves: with a single
+ * mistake there is no model.
+ */
+#include "agents/query/model_source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+
+#define FILES_MAX 1000
+
+static struct json *read_datasets(struct source *source, const struct yaml *map)
+{
+	const struct yaml *list = source_list(source, map, "a semantic model", "datasets", true);
+	struct json *datasets = json_array();
+
+	for (size_t i = 0; list && i < yaml_len(list); i++) {
+		struct json *dataset = source_dataset(source, yaml_at(list, i));
+		bool twice = false;
+
+		if (!dataset)
+			continue;
+		json_each(other, datasets)
+		{
+			twice = twice || strcasecmp(json_get_str(other, "name"),
+						    json_get_str(dataset, "name")) == 0;
+		}
+		if (twice)
+			source_mistake(source, yaml_get(yaml_at(list, i), "name"),
+				       "two datasets are called %s", json_get_str(dataset, "name"));
+		if (twice)
+			json_free(dataset);
+		else
+			json_push(datasets, dataset);
+	}
+	return datasets;
+}
+
+static bool named_in(const struct json *list, const char *name)
+{
+	json_each(item, list)
+	{
+		if (strcasecmp(json_get_str(item, "name"), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Adds item (which may be NULL) unless one of its name is there. */
+static void push_named(struct source *source, const struct yaml *map, const char *what,
+		       struct json *list, struct json *item)
+{
+	if (!item)
+		return;
+	if (!named_in(list, json_get_str(item, "name"))) {
+		json_push(list, item);
+		return;
+	}
+	source_mistake(source, yaml_get(map, "name"), "two %s are called %s", what,
+		       json_get_str(item, "name"));
+	json_free(item);
+}
+
+static struct json *read_relationships(struct source *source, const struct yaml *map,
+				       const struct json *datasets)
+{
+	const struct yaml *list =
+		source_list(source, map, "a semantic model", "relationships", false);
+	struct json *relationships = json_array();
+
+	for (size_t i = 0; list && i < yaml_len(list); i++)
+		push_named(source, yaml_at(list, i), "relationships", relationships,
+			   source_relationship(source, yaml_at(list, i), datasets));
+	return relationships;
+}
+
+static struct json *read_metrics(struct source *source, const struct yaml *map,
+				 const struct model *model)
+{
+	const struct yaml *list = source_list(source, map, "a semantic model", "metrics", false);
+	struct json *metrics = json_array();
+
+	for (size_t i = 0; list && i < yaml_len(list); i++)
+		push_named(source, yaml_at(list, i), "metrics", metrics,
+			   source_metric(source, yaml_at(list, i), model));
+	return metrics;
+}
+
+static void check_dataset_times(struct source *source, const struct yaml *map,
+				const struct json *datasets, const struct model *model)
+{
+	const struct yaml *list = yaml_get(map, "datasets");
+
+	for (size_t i = 0; i < yaml_len(list); i++) {
+		const struct yaml *item = yaml_at(list, i);
+		const char *name;
+
+		name = yaml_kind(item) == YAML_MAP ? yaml_text(yaml_get(item, "name")) : NULL;
+		json_each(dataset, datasets)
+		{
+			const char *time = json_get_str(dataset, "time");
+
+			if (name && time && strcmp(json_get_str(dataset, "name"), name) == 0)
+				source_check_time(source, item, name, model,
+						  model_dataset(model, name), time);
+		}
+	}
+}
+
+static bool is_source(const struct source *source, const char *name)
+{
+	for (size_t i = 0; i < source->name_count; i++) {
+		if (strcmp(source->names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The source a model is about: as WRIT says, else the one of its name, else the only one. */
+static const char *model_source_name(struct source *source, const struct yaml *map,
+				     const char *name, const struct json *extension,
+				     const struct yaml *node)
+{
+	const char *named = json_get_str(extension, "source");
+	const char *near;
+
+	if (named && is_source(source, named))
+		return named;
+	if (named) {
+		near = nearest_word(named, source->names, source->name_count);
+		source_mistake(source, node, "WRIT: writ.yaml has no source %s%s%s%s", named,
+			       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		return NULL;
+	}
+	if (is_source(source, name))
+		return name;
+	if (source->name_count == 1)
+		return source->names[0];
+	source_mistake(source, map,
+		       "which source is model %s about? Name it as the source, or say it in WRIT: "
+		       "{\"source\": ...}",
+		       name);
+	return NULL;
+}
+
+static struct json *build_model(struct source *source, const struct yaml *map, const char *name,
+				const char *about)
+{
+	CLEANUP(model_freep) struct model *model = NULL;
+	struct json *json = json_object();
+	const char *description;
+	struct err err;
+
+	description = source_text(source, map, "a semantic model", "description", false);
+	json_set_str(json, "source", about);
+	json_set_str(json, "name", name);
+	if (description)
+		json_set_str(json, "description", description);
+	json_free(source_synonyms(source, map, "a semantic model"));
+	json_set(json, "datasets", read_datasets(source, map));
+	json_set(json, "relationships",
+		 read_relationships(source, map, json_get(json, "datasets")));
+	if (model_from_json(json, &model, &err) < 0) {
+		source_mistake(source, map, "%s", err.text);
+		return json;
+	}
+	check_dataset_times(source, map, json_get(json, "datasets"), model);
+	json_set(json, "metrics", read_metrics(source, map, model));
+	return json;
+}
+
+static void read_model(struct source *source, const struct yaml *map, struct json *models)
+{
+	static const char *const keys[] = {
+		"name",		 "description", "ai_context",	     "datasets",
+		"relationships", "metrics",	"custom_extensions", NULL};
+	static const struct extension_key extension_keys[] = {{"source", EXT_TEXT, 0},
+							      {NULL, EXT_TEXT, 0}};
+	const struct yaml *node;
+	CLEANUP(json_freep) struct json *extension = NULL;
+	const char *name, *about;
+	struct json *model;
+
+	if (!source_keys(source, map, "a semantic model", keys) && yaml_kind(map) != YAML_MAP)
+		return;
+	name = source_text(source, map, "a semantic model", "name", true);
+	extension = source_extension(source, map, "a semantic model", extension_keys, &node);
+	about = name ? model_source_name(source, map, name, extension, node) : NULL;
+	model = build_model(source, map, name ? name : "", about ? about : "");
+	if (about && json_get(models, about)) {
+		source_mistake(source, map,
+			       "source %s has two semantic models; put them into one, so that a "
+			       "name means one thing",
+			       about);
+		json_free(model);
+	} else {
+		json_set(models, about ? about : "", model);
+	}
+}
+
+static void check_version(struct source *source, const struct yaml *root)
+{
+	static const char *const versions[] = {"0.2.0.dev0", "0.1.1", "0.1.0", "0.1"};
+	const char *version = source_text(source, root, "the file", "version", true);
+
+	source->before_02 = version && strncmp(version, "0.1", 3) == 0;
+	for (size_t i = 0; version && i < ARRAY_LEN(versions); i++) {
+		if (strcmp(version, versions[i]) == 0)
+			return;
+	}
+	if (version)
+		source_mistake(source, yaml_get(root, "version"),
+			       "version %s is unknown; 0.2.0.dev0 and 0.1.1 are read", version);
+}
+
+static void read_file(struct source *source, const struct yaml *root, struct json *models)
+{
+	static const char *const keys[] = {"version", "semantic_model", "dialects", "vendors",
+					   NULL};
+	const struct yaml *list;
+
+	if (!source_keys(source, root, "the file", keys) && yaml_kind(root) != YAML_MAP)
+		return;
+	check_version(source, root);
+	json_free(source_texts(source, root, "the file", "dialects", false));
+	json_free(source_texts(source, root, "the file", "vendors", false));
+	list = source_list(source, root, "the file", "semantic_model", true);
+	for (size_t i = 0; list && i < yaml_len(list); i++)
+		read_model(source, yaml_at(list, i), models);
+}
+
+static bool yaml_name(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const char *const *one = a;
+	const char *const *other = b;
+
+	return strcmp(*one, *other);
+}
+
+struct files {
+	char **names;
+	size_t count;
+};
+
+static void files_clear(struct files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		mem_free(files->names[i]);
+	mem_free(files->names);
+}
+
+static void dir_closep(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+/* 0: listed, 1: there is no metrics/. */
+static int list_files(int workspace_fd, struct files *files, struct err *err)
+{
+	int fd = openat(workspace_fd, "metrics", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(dir_closep) DIR *dir = NULL;
+	const struct dirent *entry;
+
+	if (fd < 0 && errno == ENOENT)
+		return 1;
+	if (fd < 0)
+		return err_errno(err, "metrics");
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return err_errno(err, "metrics");
+	}
+	while ((entry = readdir(dir)) != NULL) {
+		if (!yaml_name(entry->d_name))
+			continue;
+		if (files->count == FILES_MAX)
+			return err_set(err, ERR_LIMIT, "metrics: more than %d files", FILES_MAX);
+		files->names = mem_grow(files->names, (files->count + 1) * sizeof(char *));
+		files->names[files->count++] = mem_str(entry->d_name);
+	}
+	if (files->count > 1)
+		qsort(files->names, files->count, sizeof(char *), by_name);
+	return 0;
+}
+
+static void load_file(struct source *source, int workspace_fd, const char *name,
+		      struct json *models)
+{
+	CLEANUP(yaml_freep) struct yaml *root = NULL;
+	CLEANUP(mem_freep) char *path = mem_format("metrics/%s", name);
+	struct err err;
+
+	if (yaml_load(workspace_fd, path, &root, &err) < 0) {
+		source->mistake_count++;
+		buf_addf(source->mistakes, "%s\n", err.text);
+		return;
+	}
+	read_file(source, root, models);
+}
+
+int model_compile(int workspace_fd, const char *const *sources, size_t source_count,
+		  struct json **ret_models, struct buf *mistakes, struct err *err)
+{
+	struct source source = {.names = sources, .name_count = source_count, .mistakes = mistakes};
+	CLEANUP(json_freep) struct json *models = json_object();
+	CLEANUP(files_clear) struct files files = {NULL, 0};
+
+	if (list_files(workspace_fd, &files, err) < 0)
+		return -1;
+	for (size_t i = 0; i < files.count; i++)
+		load_file(&source, workspace_fd, files.names[i], models);
+	if (source.mistake_count > MISTAKES_MAX)
+		buf_addf(mistakes, "... and %zu more\n", source.mistake_count - MISTAKES_MAX);
+	if (source.mistake_count > 0)
+		return err_set(err, ERR_INVALID, "metrics: %zu mistake%s", source.mistake_count,
+			       source.mistake_count == 1 ? "" : "s");
+	*ret_models = TAKE(models);
+	return 0;
+}

@@ -1,0 +1,520 @@
+/*
+ * The model compiler: datasets with their fields, and relationships.
+ *
+ * A field whose expression is wrong is kept under its name, so that metrics which use it are not
+ * reported as well. Refused beside bad shape: two of one name, an aggregate in a field, a column of
+ * another dataset, a relationship to nothing or to columns that are no key.
+ */
+#include "agents/query/model_source.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/nearest.h"
+
+static const char *text_of(const struct json *extension, const char *key)
+{
+	return json_get_str(extension, key);
+}
+
+static void set_text(struct json *out, const char *key, const char *text)
+{
+	if (text)
+		json_set_str(out, key, text);
+}
+
+static void set_taken(struct json *out, const char *key, char *text)
+{
+	json_set_str(out, key, text);
+	mem_free(text);
+}
+
+/* Distinct "table.column" of an expression over one table. */
+struct own_reads {
+	struct source *source;
+	const struct yaml *node;
+	const char *what;
+	const char *dataset;
+	const char *table;
+	struct json *reads;
+};
+
+static bool has_text(const struct json *list, const char *text)
+{
+	json_each(item, list)
+	{
+		if (strcmp(json_str(item), text) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int own_read(const struct expr *node, void *data)
+{
+	struct own_reads *own = data;
+	CLEANUP(mem_freep) char *read = NULL;
+
+	if (node->kind == EXPR_AGGREGATE) {
+		source_mistake(own->source, own->node,
+			       "%s: %s() adds rows up; that belongs into a metric", own->what,
+			       node->text);
+		return 1;
+	}
+	if (node->kind != EXPR_COLUMN)
+		return 0;
+	if (node->dataset && strcmp(node->dataset, own->dataset) != 0) {
+		source_mistake(own->source, own->node,
+			       "%s: %s.%s is of another dataset; a field reads its own columns",
+			       own->what, node->dataset, node->text);
+		return 1;
+	}
+	read = mem_format("%s.%s", own->table, node->text);
+	if (!has_text(own->reads, read))
+		json_push_str(own->reads, read);
+	return 0;
+}
+
+/* Checks an expression over the dataset's own columns. NULL and a mistake when it is wrong. */
+static struct json *own_expression(struct source *source, const struct yaml *node, const char *what,
+				   const char *text, const char *dataset, const char *table)
+{
+	CLEANUP(expr_freep) struct expr *expr = source_parse(source, node, what, text);
+	struct own_reads own = {source, node, what, dataset, table, json_array()};
+
+	if (expr && expr_walk(expr, own_read, &own) == 0)
+		return own.reads;
+	json_free(own.reads);
+	return NULL;
+}
+
+static const struct {
+	const char *ossie;
+	const char *type;
+} types[] = {{"String", "string"}, {"Integer", "integer"}, {"Decimal", "decimal"},
+	     {"Float", "decimal"}, {"Boolean", "boolean"}, {"Date", "time"},
+	     {"Time", "string"},   {"DateTime", "time"},   {"DateTimeTz", "time"},
+	     {"Opaque", "unknown"}};
+
+/* The type by our name; NULL when none is given. */
+static const char *field_type(struct source *source, const struct yaml *map)
+{
+	const char *datatype = source_text(source, map, "a field", "datatype", false);
+	const char *names[ARRAY_LEN(types)];
+	const char *near;
+
+	if (!datatype)
+		return NULL;
+	if (source->before_02)
+		source_mistake(source, yaml_get(map, "datatype"),
+			       "datatype came with version 0.2.0.dev0 of the format");
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		if (strcmp(datatype, types[i].ossie) == 0)
+			return types[i].type;
+		names[i] = types[i].ossie;
+	}
+	near = nearest_word(datatype, names, ARRAY_LEN(names));
+	source_mistake(source, yaml_get(map, "datatype"), "no datatype %s%s%s", datatype,
+		       near ? "; did you mean " : "", near ? near : "");
+	return NULL;
+}
+
+/* Time unless the file says otherwise; a number is a dimension only if it is called one. */
+static void field_roles(struct source *source, const struct yaml *map, const char *type,
+			struct json *field)
+{
+	static const char *const keys[] = {"is_time", NULL};
+	const struct yaml *dimension = yaml_get(map, "dimension");
+	bool number = type && (strcmp(type, "integer") == 0 || strcmp(type, "decimal") == 0);
+	bool is_time = type && strcmp(type, "time") == 0;
+	struct err err;
+
+	if (!yaml_is_null(dimension) && source_keys(source, dimension, "dimension", keys) &&
+	    yaml_get(dimension, "is_time") &&
+	    yaml_want_bool(yaml_get(dimension, "is_time"), &is_time, &err) < 0) {
+		source->mistake_count++;
+		buf_addf(source->mistakes, "%s\n", err.text);
+	}
+	json_set_str(field, "type", is_time ? "time" : type ? type : "unknown");
+	json_set_bool(field, "dimension", !number || !yaml_is_null(dimension));
+	json_set_bool(field, "is_time", is_time);
+}
+
+static bool all_texts(const struct json *list)
+{
+	json_each(item, list)
+	{
+		if (!json_str(item))
+			return false;
+	}
+	return json_type(list) == JSON_ARRAY;
+}
+
+static void field_values(struct source *source, const struct yaml *node,
+			 const struct json *extension, struct json *field)
+{
+	struct json *list = json_array();
+
+	json_each(member, json_get(extension, "values"))
+	{
+		struct json *item = json_object();
+		bool good = all_texts(member);
+
+		if (!good)
+			source_mistake(source, node, "WRIT: values.%s is a list of synonyms",
+				       json_key(member));
+		json_set_str(item, "value", json_key(member));
+		json_set(item, "synonyms", good ? json_copy(member) : json_array());
+		json_push(list, item);
+	}
+	json_set(field, "values", list);
+}
+
+static void field_extension(struct source *source, const struct yaml *map, const char *name,
+			    struct json *field)
+{
+	static const struct extension_key keys[] = {
+		{"label", EXT_TEXT, 0},	    {"unit", EXT_TEXT, 0},	  {"missing", EXT_TEXT, 0},
+		{"names_row", EXT_BOOL, 0}, {"time_format", EXT_TEXT, 0}, {"values", EXT_OBJECT, 0},
+		{NULL, EXT_TEXT, 0}};
+	const struct yaml *node;
+	CLEANUP(json_freep)
+	struct json *extension = source_extension(source, map, "a field", keys, &node);
+	const char *label = text_of(extension, "label");
+	const char *format = text_of(extension, "time_format");
+
+	if (label)
+		json_set_str(field, "label", label);
+	else
+		set_taken(field, "label", source_label(name));
+	set_text(field, "unit", text_of(extension, "unit"));
+	set_text(field, "missing", text_of(extension, "missing"));
+	json_set_bool(field, "names_row", json_get_bool(extension, "names_row", false));
+	json_set_str(field, "time_format", format ? format : "text");
+	if (format && strcmp(format, "text") != 0 && strcmp(format, "epoch") != 0)
+		source_mistake(source, node, "WRIT: time_format is text or epoch, not %s", format);
+	field_values(source, node, extension, field);
+}
+
+static struct json *read_field(struct source *source, const struct yaml *map, const char *dataset,
+			       const char *table)
+{
+	static const char *const keys[] = {"name",	 "expression",	      "dimension",
+					   "label",	 "description",	      "datatype",
+					   "ai_context", "custom_extensions", NULL};
+	const struct yaml *expression;
+	const char *name, *type;
+	struct json *field, *reads = NULL;
+
+	if (yaml_kind(map) != YAML_MAP) {
+		source_mistake(source, map, "a field is a map of its keys");
+		return NULL;
+	}
+	IGNORE(!source_keys(source, map, "a field", keys), "the rest is read all the same");
+	name = source_name(source, map, "a field");
+	if (!name)
+		return NULL;
+	field = json_object();
+	json_set_str(field, "name", name);
+	type = field_type(source, map);
+	IGNORE(!source_text(source, map, "a field", "label", false), "a category, not used here");
+	set_text(field, "description", source_text(source, map, "a field", "description", false));
+	json_set(field, "synonyms", source_synonyms(source, map, "a field"));
+	field_roles(source, map, type, field);
+	field_extension(source, map, name, field);
+	expression = source_expression(source, map, "a field");
+	if (expression)
+		reads = own_expression(source, expression, name, yaml_text(expression), dataset,
+				       table);
+	json_set_str(field, "expression", reads ? yaml_text(expression) : name);
+	json_set(field, "reads", reads ? reads : json_array());
+	set_taken(field, "at", source_at(map));
+	return field;
+}
+
+/* Names compare without case, as the database's own do. */
+static bool named_in(const struct json *list, const char *name)
+{
+	json_each(item, list)
+	{
+		if (strcasecmp(json_get_str(item, "name"), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static struct json *read_fields(struct source *source, const struct yaml *map, const char *dataset,
+				const char *table)
+{
+	const struct yaml *list = source_list(source, map, "a dataset", "fields", false);
+	struct json *fields = json_array();
+
+	for (size_t i = 0; list && i < yaml_len(list); i++) {
+		struct json *field = read_field(source, yaml_at(list, i), dataset, table);
+
+		if (!field)
+			continue;
+		if (named_in(fields, json_get_str(field, "name"))) {
+			source_mistake(source, yaml_get(yaml_at(list, i), "name"),
+				       "dataset %s has two fields %s", dataset,
+				       json_get_str(field, "name"));
+			json_free(field);
+		} else {
+			json_push(fields, field);
+		}
+	}
+	return fields;
+}
+
+/* The table of "database.schema.table". A query cannot be granted table by table, so it is none. */
+static char *table_of(struct source *source, const struct yaml *map)
+{
+	const char *text = source_text(source, map, "a dataset", "source", true);
+	const char *dot = text ? strrchr(text, '.') : NULL;
+	const char *table = dot ? dot + 1 : text;
+
+	if (!text)
+		return mem_str("");
+	if (strpbrk(text, " \t\n()") || table[0] == '\0') {
+		source_mistake(source, yaml_get(map, "source"),
+			       "source is the name of a table or view, not a query");
+		return mem_str("");
+	}
+	return mem_str(table);
+}
+
+static struct json *unique_keys(struct source *source, const struct yaml *map)
+{
+	const struct yaml *list = source_list(source, map, "a dataset", "unique_keys", false);
+	struct json *keys = json_array();
+
+	for (size_t i = 0; list && i < yaml_len(list); i++) {
+		const struct yaml *item = yaml_at(list, i);
+		struct json *key = json_array();
+
+		if (yaml_kind(item) != YAML_LIST || yaml_len(item) == 0)
+			source_mistake(source, item, "a unique key is a list of columns");
+		for (size_t j = 0; yaml_kind(item) == YAML_LIST && j < yaml_len(item); j++) {
+			if (yaml_kind(yaml_at(item, j)) == YAML_SCALAR)
+				json_push_str(key, yaml_text(yaml_at(item, j)));
+			else
+				source_mistake(source, yaml_at(item, j),
+					       "a unique key is a list of columns");
+		}
+		json_push(keys, key);
+	}
+	return keys;
+}
+
+static void dataset_filter(struct source *source, const struct yaml *node,
+			   const struct json *extension, struct json *dataset)
+{
+	const char *filter = text_of(extension, "filter");
+	const char *words = text_of(extension, "filter_words");
+	struct json *reads;
+
+	if (!filter != !words)
+		source_mistake(source, node,
+			       "WRIT: filter and filter_words come together: what the answer says "
+			       "must be what the query does");
+	if (!filter || !words)
+		return;
+	reads = own_expression(source, node, "filter", filter, json_get_str(dataset, "name"),
+			       json_get_str(dataset, "table"));
+	if (!reads)
+		return;
+	json_set_str(dataset, "filter", filter);
+	json_set_str(dataset, "filter_words", words);
+	json_set(dataset, "reads", reads);
+}
+
+static void dataset_extension(struct source *source, const struct yaml *map, struct json *dataset)
+{
+	static const struct extension_key keys[] = {
+		{"label", EXT_TEXT, 0},	 {"grain", EXT_TEXT, 0},	{"time", EXT_TEXT, 0},
+		{"filter", EXT_TEXT, 0}, {"filter_words", EXT_TEXT, 0}, {NULL, EXT_TEXT, 0}};
+	const struct yaml *node;
+	CLEANUP(json_freep)
+	struct json *extension = source_extension(source, map, "a dataset", keys, &node);
+	const char *label = text_of(extension, "label");
+
+	if (label)
+		json_set_str(dataset, "label", label);
+	else
+		set_taken(dataset, "label", source_label(json_get_str(dataset, "name")));
+	set_text(dataset, "grain", text_of(extension, "grain"));
+	set_text(dataset, "time", text_of(extension, "time"));
+	dataset_filter(source, node, extension, dataset);
+}
+
+struct json *source_dataset(struct source *source, const struct yaml *map)
+{
+	static const char *const keys[] = {
+		"name",	      "source", "primary_key",	     "unique_keys", "description",
+		"ai_context", "fields", "custom_extensions", NULL};
+	CLEANUP(mem_freep) char *table = NULL;
+	const char *name;
+	struct json *dataset;
+
+	if (yaml_kind(map) != YAML_MAP) {
+		source_mistake(source, map, "a dataset is a map of its keys");
+		return NULL;
+	}
+	IGNORE(!source_keys(source, map, "a dataset", keys), "the rest is read all the same");
+	name = source_name(source, map, "a dataset");
+	if (!name)
+		return NULL;
+	table = table_of(source, map);
+	dataset = json_object();
+	json_set_str(dataset, "name", name);
+	json_set_str(dataset, "table", table);
+	set_text(dataset, "description",
+		 source_text(source, map, "a dataset", "description", false));
+	json_set(dataset, "synonyms", source_synonyms(source, map, "a dataset"));
+	json_set(dataset, "primary_key",
+		 source_texts(source, map, "a dataset", "primary_key", false));
+	json_set(dataset, "unique_keys", unique_keys(source, map));
+	dataset_extension(source, map, dataset);
+	json_set(dataset, "fields", read_fields(source, map, name, table));
+	set_taken(dataset, "at", source_at(map));
+	return dataset;
+}
+
+static const struct json *end_of(struct source *source, const struct yaml *map, const char *key,
+				 const struct json *datasets)
+{
+	const char *name = source_text(source, map, "a relationship", key, true);
+	const char *names[256];
+	const char *near;
+	size_t count = 0;
+
+	if (!name)
+		return NULL;
+	json_each(dataset, datasets)
+	{
+		if (strcmp(json_get_str(dataset, "name"), name) == 0)
+			return dataset;
+		if (count < ARRAY_LEN(names))
+			names[count++] = json_get_str(dataset, "name");
+	}
+	near = nearest_word(name, names, count);
+	source_mistake(source, yaml_get(map, key), "no dataset %s%s%s%s", name,
+		       near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	return NULL;
+}
+
+/* Every column of the key is among columns: then columns tell rows apart. */
+static bool covers(const struct json *columns, const struct json *key)
+{
+	json_each(column, key)
+	{
+		if (!has_text(columns, json_str(column)))
+			return false;
+	}
+	return json_len(key) > 0;
+}
+
+static void check_to_key(struct source *source, const struct yaml *map, const struct json *to,
+			 const struct json *columns)
+{
+	const struct json *primary = json_get(to, "primary_key");
+	const struct json *unique = json_get(to, "unique_keys");
+
+	if (json_len(primary) == 0 && json_len(unique) == 0)
+		return; /* the relationship itself promises it; the database is asked later */
+	if (covers(columns, primary))
+		return;
+	json_each(key, unique)
+	{
+		if (covers(columns, key))
+			return;
+	}
+	source_mistake(
+		source, yaml_get(map, "to_columns"),
+		"to_columns hold no primary or unique key of %s, so a row could meet several",
+		json_get_str(to, "name"));
+}
+
+static void add_reads(struct json *reads, const struct json *dataset, const struct json *columns)
+{
+	json_each(column, columns)
+	{
+		CLEANUP(mem_freep)
+		char *read = mem_format("%s.%s", json_get_str(dataset, "table"), json_str(column));
+
+		json_push_str(reads, read);
+	}
+}
+
+static struct json *relationship_json(const struct yaml *map, const char *name,
+				      const struct json *from, const struct json *to,
+				      struct json *from_columns, struct json *to_columns)
+{
+	struct json *relationship = json_object(), *reads = json_array();
+
+	add_reads(reads, from, from_columns);
+	add_reads(reads, to, to_columns);
+	json_set_str(relationship, "name", name);
+	json_set_str(relationship, "from", json_get_str(from, "name"));
+	json_set_str(relationship, "to", json_get_str(to, "name"));
+	json_set(relationship, "from_columns", from_columns);
+	json_set(relationship, "to_columns", to_columns);
+	json_set(relationship, "reads", reads);
+	set_taken(relationship, "at", source_at(map));
+	return relationship;
+}
+
+struct json *source_relationship(struct source *source, const struct yaml *map,
+				 const struct json *datasets)
+{
+	static const char *const keys[] = {"name",
+					   "from",
+					   "to",
+					   "from_columns",
+					   "to_columns",
+					   "ai_context",
+					   "custom_extensions",
+					   NULL};
+	static const struct extension_key none[] = {{NULL, EXT_TEXT, 0}};
+	const struct yaml *node;
+	const struct json *from, *to;
+	CLEANUP(json_freep) struct json *from_columns = NULL;
+	CLEANUP(json_freep) struct json *to_columns = NULL;
+	size_t before = source->mistake_count;
+	const char *name;
+
+	if (!source_keys(source, map, "a relationship", keys) && yaml_kind(map) != YAML_MAP)
+		return NULL;
+	name = source_name(source, map, "a relationship");
+	from = end_of(source, map, "from", datasets);
+	to = end_of(source, map, "to", datasets);
+	from_columns = source_texts(source, map, "a relationship", "from_columns", true);
+	to_columns = source_texts(source, map, "a relationship", "to_columns", true);
+	json_free(source_extension(source, map, "a relationship", none, &node));
+	if (source->mistake_count > before)
+		return NULL;
+	if (json_len(from_columns) != json_len(to_columns))
+		source_mistake(source, yaml_get(map, "to_columns"),
+			       "from_columns has %zu columns, to_columns %zu; they are matched in "
+			       "order",
+			       json_len(from_columns), json_len(to_columns));
+	else
+		check_to_key(source, map, to, to_columns);
+	if (source->mistake_count > before)
+		return NULL;
+	return relationship_json(map, name, from, to, TAKE(from_columns), TAKE(to_columns));
+}
+
+void source_check_time(struct source *source, const struct yaml *node, const char *what,
+		       const struct model *model, const struct model_dataset *from, const char *id)
+{
+	const struct model_field *time = model_field(model, id);
+
+	if (!time)
+		source_mistake(source, node, "time of %s: no field %s; write dataset.field", what,
+			       id);
+	else if (!time->is_time)
+		source_mistake(source, node, "time of %s: %s is no time field", what, id);
+	else if (model_path(model, from, time->dataset, NULL, NULL) != PATH_ONE)
+		source_mistake(source, node, "time of %s: no single way leads from %s to %s", what,
+			       from->name, id);
+}
