@@ -3,19 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/stat.h>
 
-static int check(const struct stat *info, const char *shown, uid_t owner, bool sticky_ok,
-		 struct err *err)
+static int check(const struct stat *info, const char *shown, uid_t owner, struct err *err)
 {
 	if (info->st_uid != 0 && info->st_uid != owner)
 		return err_set(err, ERR_DENIED,
 			       "%s belongs to another user (uid %u), who could change it; make it "
 			       "belong to uid %u",
 			       shown, info->st_uid, owner);
-	if ((info->st_mode & 022) == 0 || (sticky_ok && (info->st_mode & S_ISVTX) != 0))
+	if ((info->st_mode & (S_IWGRP | S_IWOTH)) == 0)
 		return 0;
 	return err_set(err, ERR_DENIED, "%s can be written by others; run: chmod go-w %s", shown,
 		       shown);
@@ -32,7 +29,7 @@ int guard_file(int dir_fd, const char *name, const char *shown, uid_t owner, str
 	}
 	if (S_ISLNK(info.st_mode))
 		return err_set(err, ERR_DENIED, "%s is a link; put the file itself there", shown);
-	return check(&info, shown, owner, false, err);
+	return check(&info, shown, owner, err);
 }
 
 int guard_folder(int fd, const char *shown, uid_t owner, struct err *err)
@@ -41,27 +38,5 @@ int guard_folder(int fd, const char *shown, uid_t owner, struct err *err)
 
 	if (fstat(fd, &info) < 0)
 		return err_errno(err, "%s", shown);
-	return check(&info, shown, owner, false, err);
-}
-
-int guard_path(const char *path, uid_t owner, struct err *err)
-{
-	CLEANUP(mem_freep) char *folder = mem_str(path);
-	char *slash = folder;
-
-	while (slash != NULL) {
-		struct stat info;
-		char *next = strchr(slash + 1, '/');
-
-		if (next != NULL)
-			*next = '\0';
-		if (lstat(folder, &info) < 0)
-			return err_errno(err, "%s", folder);
-		if (check(&info, folder, owner, next != NULL, err) < 0)
-			return -1;
-		if (next != NULL)
-			*next = '/';
-		slash = next;
-	}
-	return 0;
+	return check(&info, shown, owner, err);
 }

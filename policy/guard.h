@@ -1,8 +1,7 @@
 /*
- * Who else could write what the service obeys? Files and folders of a workspace, and the folders
- * above it, must belong to root or to the workspace's owner and must not be writable by group or
- * others (a sticky folder like /tmp may be, above the workspace). Failures are ERR_DENIED and say
- * which file and what to do.
+ * Who else could write a file that the service obeys? It must belong to root or to the workspace's
+ * owner, not be writable by group or others, and be no link. The folders above the workspace are
+ * path_check_owned()'s (base/fs.h). ERR_DENIED says which file and what to do.
  */
 #ifndef POLICY_GUARD_H
 #define POLICY_GUARD_H
@@ -15,7 +14,5 @@
 MUST_CHECK int guard_file(int dir_fd, const char *name, const char *shown, uid_t owner,
 			  struct err *err);
 MUST_CHECK int guard_folder(int fd, const char *shown, uid_t owner, struct err *err);
-/* Every folder from the root to path, which is absolute and without links. */
-MUST_CHECK int guard_path(const char *path, uid_t owner, struct err *err);
 
 #endif

@@ -1,0 +1,257 @@
+/*
+ * The frame of writ.yaml and its small keys: today, timezone, agents, models, prices, sandbox.
+ * Users and sources have files of their own. Everything is read before anything is used, so that
+ * one run shows every mistake.
+ */
+#include "policy/workspace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/fs.h"
+#include "policy/guard.h"
+#include "policy/policy.h"
+#include "policy/workspace_parts.h"
+
+#define WRIT_YAML "writ.yaml"
+#define WRIT_YAML_BYTES_MAX (1u << 20)
+
+static const char *const keys[] = {"today",  "timezone", "users",   "sources", "agents",
+				   "models", "prices",	 "sandbox", "roles",   NULL};
+
+static void read_today(struct check *check, const struct yaml *node, struct json *service)
+{
+	const char *text = node == NULL ? NULL : check_text(check, node, "today");
+	struct date date;
+
+	if (text != NULL && date_read(text, &date, NULL) < 0) {
+		check_fail(check, "bad_value", node, "today must be a date like 2026-10-15");
+		text = NULL;
+	}
+	json_set_str(service, "today", text);
+}
+
+static void read_sandbox(struct check *check, const struct yaml *node, struct json *service)
+{
+	static const char *const words[] = {"full", "reduced"};
+	const char *level = node == NULL
+				    ? "full"
+				    : check_word(check, node, "sandbox", (struct words){words, 2});
+
+	json_set_str(service, "sandbox", level);
+}
+
+static void read_agents(struct check *check, const struct yaml *root, struct json *service)
+{
+	static const char *const roles[] = {"query", "report", NULL};
+	const struct yaml *node =
+		check_member(check, root, WRIT_YAML, "agents",
+			     "agents: {query: sales-query-01, report: sales-report-01}");
+	struct json *agents = json_object();
+
+	if (node != NULL && check_map(check, node, "agents", roles))
+		for (size_t i = 0; roles[i] != NULL; i++)
+			json_set_str(agents, roles[i],
+				     check_name(check,
+						check_member(check, node, "agents", roles[i],
+							     i == 0 ? "query: sales-query-01"
+								    : "report: sales-report-01"),
+						"an agent"));
+	json_set(service, "agents", agents);
+}
+
+static void read_models(struct check *check, const struct yaml *node, struct json *service)
+{
+	static const char *const uses[] = {"plan", "report", NULL};
+	static const char *const providers[] = {"builtin"};
+	struct json *models = json_object();
+	bool given = node != NULL && check_map(check, node, "models", uses);
+
+	for (size_t i = 0; uses[i] != NULL; i++) {
+		const struct yaml *value = given ? yaml_get(node, uses[i]) : NULL;
+
+		json_set_str(models, uses[i],
+			     value == NULL ? "builtin"
+					   : check_word(check, value, "model",
+							(struct words){providers, 1}));
+	}
+	json_set(service, "models", models);
+}
+
+/* "5 USD/TB", "0.25 USD/TiB": at most six decimals. -1 when of another form. */
+static int read_price(const char *text, int64_t *ret_micros, const char **ret_per)
+{
+	static const char *const units[] = {"GB", "GiB", "TB", "TiB"};
+	size_t whole = strspn(text, "0123456789");
+	size_t decimals = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
+	const char *rest = text + whole + (text[whole] == '.' ? 1 + decimals : 0);
+	int64_t micros = 0;
+
+	if (whole == 0 || whole > 9 || decimals > 6 || (text[whole] == '.' && decimals == 0) ||
+	    strncmp(rest, " USD/", 5) != 0)
+		return -1;
+	for (size_t i = 0; i < whole; i++)
+		micros = micros * 10 + (text[i] - '0');
+	for (size_t i = 0; i < 6; i++)
+		micros = micros * 10 + (i < decimals ? text[whole + 1 + i] - '0' : 0);
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (strcmp(rest + 5, units[i]) == 0) {
+			*ret_micros = micros;
+			*ret_per = units[i];
+			return 0;
+		}
+	return -1;
+}
+
+static void read_prices(struct check *check, const struct yaml *node, struct json *service)
+{
+	static const char *const kinds[] = {"scan", NULL};
+	struct json *prices = json_object();
+	bool given = node != NULL && check_map(check, node, "prices", kinds);
+	const struct yaml *scan = given ? yaml_get(node, "scan") : NULL;
+	const char *text = check_text(check, scan, "the price of scanning");
+	int64_t micros;
+	const char *per;
+
+	if (text != NULL && read_price(text, &micros, &per) < 0) {
+		check_fail(check, "bad_value", scan,
+			   "a price is written like \"5 USD/TB\": an amount, USD, and per GB, GiB, "
+			   "TB or TiB");
+	} else if (text != NULL) {
+		struct json *price = json_object();
+
+		json_set_int(price, "micros", micros);
+		json_set_str(price, "per", per);
+		json_set(prices, "scan", price);
+	}
+	json_set(service, "prices", prices);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Names as written, also of sources with mistakes: a rule that speaks of one is no mistake. */
+static void list_sources(struct workspace *workspace)
+{
+	const struct yaml *node = yaml_get(workspace->root, "sources");
+
+	if (yaml_kind(node) != YAML_MAP)
+		return;
+	workspace->sources = mem_array(yaml_len(node), sizeof(*workspace->sources));
+	for (size_t i = 0; i < yaml_len(node); i++)
+		workspace->sources[workspace->source_count++] = yaml_text(yaml_key(node, i));
+	if (workspace->source_count > 0)
+		qsort(workspace->sources, workspace->source_count, sizeof(*workspace->sources),
+		      compare_names);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static void read_keys(struct workspace *workspace, struct check *check, const char *path, int flags)
+{
+	const struct yaml *root = workspace->root;
+	struct json *service = workspace->service;
+	const struct yaml *zone = yaml_get(root, "timezone");
+	struct json *roles;
+
+	json_set_str(service, "workspace", path);
+	json_set_str(service, "name", base_name(path));
+	read_today(check, yaml_get(root, "today"), service);
+	json_set_str(service, "timezone", zone == NULL ? "UTC" : check_timezone(check, zone));
+	read_agents(check, root, service);
+	json_set(service, "sources",
+		 workspace_sources(check,
+				   check_member(check, root, WRIT_YAML, "sources",
+						"sources: {sales: {sqlite: data/sales.db}}"),
+				   path, flags));
+	read_models(check, yaml_get(root, "models"), service);
+	read_prices(check, yaml_get(root, "prices"), service);
+	read_sandbox(check, yaml_get(root, "sandbox"), service);
+	roles = workspace_roles(check, yaml_get(root, "roles"));
+	if (roles != NULL)
+		json_set(service, "roles", roles);
+	workspace_users(check, yaml_get(root, "users"), workspace->users);
+}
+
+static void load(int workspace_fd, uid_t owner, struct yaml **ret_root, struct problems *problems)
+{
+	struct buf bytes = BUF_INIT;
+	struct err err = {0};
+
+	if (guard_file(workspace_fd, WRIT_YAML, WRIT_YAML, owner, &err) < 0)
+		problems_add_err(problems, "unreadable", &err);
+	else if (file_read_at(workspace_fd, WRIT_YAML, WRIT_YAML_BYTES_MAX, &bytes, &err) < 0)
+		problems_add_err(problems, "unreadable", &err);
+	else if (yaml_parse(WRIT_YAML, buf_str(&bytes), bytes.len, ret_root, &err) < 0)
+		problems_add_err(problems, "yaml", &err);
+	buf_clear(&bytes);
+}
+
+int workspace_read(int workspace_fd, const char *path, int flags, struct workspace *ret_workspace,
+		   struct problems *problems, struct err *err)
+{
+	struct workspace workspace = {.users = json_object(), .service = json_object()};
+	struct check check = {problems};
+	struct stat info;
+
+	if (path_check_owned(path, err) < 0 || fstat(workspace_fd, &info) < 0) {
+		workspace_clear(&workspace);
+		return err_wrap(err, "the workspace");
+	}
+	load(workspace_fd, info.st_uid, &workspace.root, problems);
+	json_set_int(workspace.users, "owner_uid", info.st_uid);
+	if (workspace.root != NULL && check_map(&check, workspace.root, WRIT_YAML, keys)) {
+		list_sources(&workspace);
+		read_keys(&workspace, &check, path, flags);
+	}
+	*ret_workspace = workspace;
+	return 0;
+}
+
+void workspace_clear(struct workspace *workspace)
+{
+	yaml_free(workspace->root);
+	json_free(workspace->users);
+	json_free(workspace->service);
+	mem_free(workspace->sources);
+	*workspace = (struct workspace){0};
+}
+
+static void check_agent(struct check *check, const struct yaml *node, const char *role,
+			const struct bundle *bundle)
+{
+	size_t count = bundle_agent_count(bundle);
+	CLEANUP(mem_freep) const char **names = mem_array(count, sizeof(*names));
+	const struct agent_def *agent;
+	const char *name;
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = bundle_agent_at(bundle, i)->name;
+	if (yaml_text(node) == NULL)
+		return; /* missing: said already */
+	name = check_word(check, node, "agent", (struct words){names, count});
+	agent = name == NULL ? NULL : bundle_agent(bundle, name);
+	if (agent != NULL && strcmp(agent->role, role) != 0)
+		check_fail(check, "bad_value", node, "agent %s has the role %s (%s), not %s", name,
+			   agent->role, agent->at, role);
+}
+
+void workspace_check_agents(const struct workspace *workspace, const struct bundle *bundle,
+			    struct problems *problems)
+{
+	struct check check = {problems};
+	const struct yaml *agents = yaml_get(workspace->root, "agents");
+
+	check_agent(&check, yaml_get(agents, "query"), "query", bundle);
+	check_agent(&check, yaml_get(agents, "report"), "report", bundle);
+}

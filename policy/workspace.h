@@ -1,0 +1,53 @@
+/*
+ * writ.yaml and the short-lived compile step of `writ`: what people write in a workspace becomes
+ * the files in state/ that the programs obey (docs/protocol.md, "Files in state/").
+ */
+#ifndef POLICY_WORKSPACE_H
+#define POLICY_WORKSPACE_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/problems.h"
+
+/* writ.yaml, read. */
+struct workspace {
+	struct yaml *root;    /* owned; NULL when writ.yaml was no YAML */
+	struct json *users;   /* users.json */
+	struct json *service; /* service.json */
+	const char **sources; /* owned array of names that root owns, ascending */
+	size_t source_count;
+};
+
+enum workspace_flags {
+	WORKSPACE_NO_DATA = 1, /* the files of sources need not be there (policy check) */
+};
+
+/*
+ * Reads and checks writ.yaml. path: absolute, without links, that of workspace_fd. Mistakes become
+ * problems; negative only for what the operating system refused or a workspace that others could
+ * change.
+ */
+MUST_CHECK int workspace_read(int workspace_fd, const char *path, int flags,
+			      struct workspace *ret_workspace, struct problems *problems,
+			      struct err *err);
+void workspace_clear(struct workspace *workspace);
+
+/* The agents that writ.yaml names exist in the bundle, in their role. */
+struct bundle;
+void workspace_check_agents(const struct workspace *workspace, const struct bundle *bundle,
+			    struct problems *problems);
+
+/* model_compile() of agents/query/model.h: metrics/ into one model per source. */
+typedef int workspace_models_fn(int workspace_fd, const char *const *sources, size_t source_count,
+				struct json **ret_models, struct buf *mistakes, struct err *err);
+
+/*
+ * The whole step: reads writ.yaml, scopes/ and (by models, which may be NULL) metrics/, then writes
+ * state/policy/<sha256>.json, users.json, service.json, model.json and, last, state/policy/active.
+ * Each file is replaced in one step, and left alone when its bytes are the same. With any error
+ * among the problems nothing is written: what was in force stays. Returns 0 then too.
+ */
+MUST_CHECK int workspace_compile(int workspace_fd, const char *path, workspace_models_fn *models,
+				 struct problems *problems, struct err *err);
+
+#endif
