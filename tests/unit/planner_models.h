@@ -21,7 +21,7 @@ static const char sales_model[] =
 	"\"dimension\":true},"
 	"{\"name\":\"order_date\",\"label\":\"order "
 	"date\",\"expression\":\"order_date\",\"type\":\"time\","
-	"\"dimension\":true,\"is_time\":true},"
+	"\"dimension\":true,\"is_time\":true,\"reads\":[\"orders.order_date\"]},"
 	"{\"name\":\"status\",\"expression\":\"status\",\"type\":\"string\",\"dimension\":true}]},"
 	"{\"name\":\"order_items\",\"table\":\"order_items\",\"label\":\"order lines\","
 	"\"primary_key\":[\"item_id\"],\"fields\":["

@@ -1,0 +1,567 @@
+/*
+ * The query agent as a chain of calls: each step makes one tool call and names who takes its
+ * answer. A step that starts a call, or ends the agent, is the last thing its caller does: the
+ * agent may be gone when it returns. What can fail: any call, and each failure has one way out
+ * (ending.c), but for errors of the database, which lead to another attempt while there is a
+ * different one to make.
+ */
+#include "agents/query/agent.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "agents/query/agent_internal.h"
+#include "agents/query/sanity.h"
+
+#define MATCHES_MAX 50 /* what search_values gives at most */
+#define LOOKUP_ROWS 50 /* names a person can still choose from */
+#define SCHEMA_MATCHES_MAX 10
+
+static void plan(struct query_agent *agent);
+
+/* Arguments of a call; with several sources each names its database. */
+static struct json *arguments(const struct query_agent *agent)
+{
+	struct json *args = json_object();
+	const char *database = json_get_str(json_get(agent->handoff, "context"), "database");
+
+	if (database != NULL)
+		json_set_str(args, "database", database);
+	return args;
+}
+
+static const char *question(const struct query_agent *agent)
+{
+	const char *text = json_get_str(json_get(agent->handoff, "context"), "question");
+
+	return text != NULL ? text : json_get_str(agent->handoff, "objective");
+}
+
+static int64_t attempts_max(const struct query_agent *agent)
+{
+	return agent->fixed ? 1 : turn_attempts_left(agent->turn);
+}
+
+/* ---- running, and what comes after ---- */
+
+static void run(struct query_agent *agent);
+
+static void complete(struct query_agent *agent)
+{
+	agent_end(agent, "completed", NULL, NULL);
+}
+
+static void cut_short(struct query_agent *agent, int64_t total)
+{
+	int64_t shown = json_get_int(agent->outcome.result, "row_count", 0);
+	CLEANUP(mem_freep)
+	char *reason = total > shown ? mem_format("The list is cut: %" PRId64 " of %" PRId64
+						  " rows are shown.",
+						  shown, total)
+				     : mem_format("The list is cut after %" PRId64 " rows.", shown);
+
+	agent_end(agent, "limit_reached", reason,
+		  "Ask for the top ones, for one group, or for a shorter period.");
+}
+
+static void on_counted(void *owner, const struct json *result, const struct tool_error *error)
+{
+	const struct json *row = json_at(json_get(result, "rows"), 0);
+
+	cut_short(owner, error == NULL ? json_int(json_at(row, 0)) : 0);
+}
+
+/* The list was cut by a limit of ours: say of how many, if that can still be asked. */
+static void count(struct query_agent *agent)
+{
+	struct json *args = NULL;
+	CLEANUP(mem_freep) char *sql = NULL;
+
+	if (agent->seeded_attempt || turn_calls_left(agent->turn) < 1 ||
+	    agent->attempt + agent->lookup_count >= turn_attempts_left(agent->turn)) {
+		cut_short(agent, 0);
+		return;
+	}
+	agent_move(agent, AGENT_COUNT);
+	sql = mem_format("SELECT COUNT(*) AS n FROM (%s)", agent->sql);
+	args = arguments(agent);
+	json_set_str(args, "sql", sql);
+	json_set_int(args, "rows", 1);
+	turn_call(agent->turn, "run_query", args, sql, on_counted);
+}
+
+static const struct json *worst_flag(const struct json *flags)
+{
+	json_each(flag, flags)
+	{
+		const char *severity = json_get_str(flag, "severity");
+
+		if (severity != NULL && strcmp(severity, "error") == 0)
+			return flag;
+	}
+	return NULL;
+}
+
+static void add_flags(struct query_agent *agent, const struct json *flags)
+{
+	json_each(flag, flags)
+	{
+		CLEANUP(mem_freep)
+		char *line = mem_format("%s: %s", json_get_str(flag, "code"),
+					json_get_str(flag, "message"));
+
+		turn_trace(agent->turn, "check", line, flag);
+		json_push(agent->outcome.flags, json_copy(flag));
+	}
+}
+
+/* The injected statement gives way to the agent's own plan. */
+static bool can_replace_seed(const struct query_agent *agent)
+{
+	return agent->seeded_attempt && !agent->fixed &&
+	       agent->attempt + agent->lookup_count < attempts_max(agent);
+}
+
+static void repair(struct query_agent *agent, const char *error);
+
+/* A number that is proven wrong is never completed. */
+static void reject_result(struct query_agent *agent, const struct json *flag)
+{
+	CLEANUP(mem_freep) char *message = mem_str(json_get_str(flag, "message"));
+	CLEANUP(mem_freep) char *mend = mem_str(json_get_str(flag, "repair"));
+
+	json_free(TAKE(agent->outcome.result));
+	if (can_replace_seed(agent)) {
+		repair(agent, message);
+		return;
+	}
+	attempt_failed(agent, message);
+	agent_end(agent, "failed", message, mend);
+}
+
+static void on_sanity(void *data, struct json *flags, int tool_calls)
+{
+	struct query_agent *agent = data;
+	CLEANUP(json_freep) struct json *owned = flags;
+	const struct json *wrong = worst_flag(flags);
+
+	if (agent->state == AGENT_DONE)
+		return; /* the agent is ending under it */
+	turn_count_calls(agent->turn, tool_calls);
+	if (wrong != NULL) {
+		reject_result(agent, wrong);
+		return;
+	}
+	add_flags(agent, flags);
+	if (json_get_bool(agent->outcome.result, "truncated", false))
+		count(agent);
+	else
+		complete(agent);
+}
+
+static void check_sanity(struct query_agent *agent)
+{
+	struct checks_input input = {0};
+
+	agent_move(agent, AGENT_SANITY);
+	json_free(agent->tables);
+	json_free(agent->asked);
+	mem_free(agent->period_column);
+	agent->tables = attempt_tables(agent);
+	agent->asked = json_copy(agent->outcome.period);
+	agent->period_column = attempt_period_column(agent);
+	input.sql = agent->sql;
+	input.tables = agent->tables;
+	input.plan = agent->outcome.plan;
+	input.columns = agent->outcome.columns;
+	input.period = agent->outcome.period != NULL ? agent->asked : NULL;
+	input.period_column = agent->period_column;
+	sanity_start(turn_channel(agent->turn), &input, agent->outcome.result, on_sanity, agent);
+}
+
+/* ---- errors of the database, and the next attempt ---- */
+
+/* Is there a different query to try? The same one would fail again. */
+static bool can_repair(const struct query_agent *agent)
+{
+	if (agent->fixed || agent->attempt + agent->lookup_count >= attempts_max(agent))
+		return false;
+	return agent->seeded_attempt || agent->plan->column != NULL;
+}
+
+static void replan(struct query_agent *agent)
+{
+	agent_move(agent, AGENT_PLAN);
+	plan(agent);
+}
+
+static void on_schema(void *owner, const struct json *result, const struct tool_error *error)
+{
+	struct query_agent *agent = owner;
+	const struct json *nearest = json_at(json_get(result, "matches"), 0);
+
+	if (error != NULL && strcmp(error->by, "budget") == 0) {
+		agent_end_error(agent, error);
+		return;
+	}
+	if (nearest != NULL) {
+		CLEANUP(mem_freep)
+		char *line = mem_format("the schema has %s.%s", json_get_str(nearest, "table"),
+					json_get_str(nearest, "column"));
+
+		turn_trace(agent->turn, "repair", line, result);
+	}
+	replan(agent);
+}
+
+/* What does the schema really have? Asked once, before the plan is made anew. */
+static void read_schema(struct query_agent *agent)
+{
+	struct json *args = arguments(agent);
+
+	json_set_str(args, "text", question(agent));
+	json_set_int(args, "limit", SCHEMA_MATCHES_MAX);
+	turn_call(agent->turn, "search_schema", args, agent->plan->column, on_schema);
+}
+
+static void repair(struct query_agent *agent, const char *error)
+{
+	CLEANUP(mem_freep)
+	char *line = mem_format("attempt %" PRId64 " failed: %s; trying the next one",
+				agent->attempt, error);
+
+	attempt_failed(agent, error);
+	turn_trace(agent->turn, "repair", line, NULL);
+	agent_move(agent, AGENT_REPAIR);
+	if (agent->seeded_attempt || agent->plan->column == NULL) {
+		replan(agent);
+		return;
+	}
+	agent->distrust_column = true;
+	if (turn_may(agent->turn, "search_schema") && turn_calls_left(agent->turn) > 2)
+		read_schema(agent);
+	else
+		replan(agent);
+}
+
+static void on_query_error(struct query_agent *agent, const struct tool_error *error)
+{
+	bool by_database =
+		strcmp(error->by, "database") == 0 || strcmp(error->by, "statement") == 0;
+	CLEANUP(mem_freep) char *text = mem_str(error->text);
+
+	if (by_database && can_repair(agent)) {
+		repair(agent, text);
+		return;
+	}
+	if (by_database)
+		attempt_failed(agent, text);
+	agent_end_error(agent, error);
+}
+
+static void on_run(void *owner, const struct json *result, const struct tool_error *error)
+{
+	struct query_agent *agent = owner;
+
+	if (error != NULL) {
+		on_query_error(agent, error);
+		return;
+	}
+	json_free(agent->outcome.result);
+	agent->outcome.result = json_copy(result);
+	check_sanity(agent);
+}
+
+static void run(struct query_agent *agent)
+{
+	struct json *args = arguments(agent);
+
+	agent_move(agent, AGENT_RUN);
+	json_set_str(args, "sql", agent->sql);
+	json_set_int(args, "rows", attempt_rows(agent));
+	turn_call(agent->turn, "run_query", args, agent->sql, on_run);
+}
+
+static void on_explained(void *owner, const struct json *result, const struct tool_error *error)
+{
+	struct query_agent *agent = owner;
+	int64_t bytes = json_get_int(result, "bytes_estimated", 0);
+	int64_t left = turn_scan_left(agent->turn);
+	CLEANUP(mem_freep) char *reason = NULL;
+	CLEANUP(mem_freep) char *hint = NULL;
+
+	if (error != NULL) {
+		on_query_error(agent, error);
+		return;
+	}
+	if (bytes <= left) {
+		run(agent);
+		return;
+	}
+	reason = mem_format("The query would read about %" PRId64 " bytes; %" PRId64
+			    " are left for this task.",
+			    bytes, left);
+	hint = attempt_narrower(agent);
+	agent_end(agent, "too_expensive", reason, hint);
+}
+
+/* The cost is asked first, unless the statement is somebody else's to stand for. */
+static void check(struct query_agent *agent)
+{
+	struct json *args = NULL;
+
+	if (agent->seeded_attempt || agent->plan->column != NULL ||
+	    !turn_may(agent->turn, "explain_query") || turn_calls_left(agent->turn) < 2) {
+		run(agent);
+		return;
+	}
+	agent_move(agent, AGENT_CHECK);
+	args = arguments(agent);
+	json_set_str(args, "sql", agent->sql);
+	turn_call(agent->turn, "explain_query", args, agent->sql, on_explained);
+}
+
+/* ---- planning ---- */
+
+static void trace_plan(const struct query_agent *agent)
+{
+	const char *sentence = json_get_str(agent->compiled->words, "sentence");
+	CLEANUP(json_freep) struct json *query = metric_query_to_json(agent->plan->query);
+
+	turn_trace(agent->turn, "plan", sentence != NULL ? sentence : "a metric query", query);
+}
+
+static void add_notes(struct query_agent *agent)
+{
+	json_free(agent->outcome.flags);
+	agent->outcome.flags = json_array();
+	if (agent->seeded_attempt)
+		return;
+	json_each(note, agent->plan->notes) agent_flag(agent, json_get_str(note, "code"), "note",
+						       json_get_str(note, "message"));
+}
+
+/* Attempt n + 1. An injected statement is always the first. */
+static void attempt(struct query_agent *agent)
+{
+	struct err err = {0};
+
+	agent->seeded_attempt = agent->first_sql != NULL && agent->attempt == 0;
+	if (attempt_compile(agent, &err) < 0) {
+		agent_end(agent, "refused", err.text, "Ask for one thing at a time.");
+		return;
+	}
+	trace_plan(agent);
+	if (agent->seeded_attempt) {
+		mem_free(agent->sql);
+		agent->sql = mem_str(agent->first_sql);
+		turn_trace(agent->turn, "plan", "seeded: the first query is an injected one", NULL);
+	}
+	agent->attempt++;
+	add_notes(agent);
+	attempt_declare(agent);
+	check(agent);
+}
+
+static struct json *first_column(const struct json *result)
+{
+	struct json *names = json_array();
+
+	json_each(row, json_get(result, "rows")) if (json_str(json_at(row, 0)) != NULL)
+		json_push_str(names, json_str(json_at(row, 0)));
+	return names;
+}
+
+static void on_lookup(void *owner, const struct json *result, const struct tool_error *error)
+{
+	struct query_agent *agent = owner;
+
+	if (error != NULL) {
+		agent_end_error(agent, error);
+		return;
+	}
+	json_set(agent->lookups, agent->plan->lookup, first_column(result));
+	replan(agent);
+}
+
+static void lookup(struct query_agent *agent)
+{
+	struct json *args = NULL;
+	struct err err = {0};
+
+	if (agent->lookup_count++ == AGENT_LOOKUPS_MAX) {
+		agent_end(agent, "failed",
+			  "The question speaks of too many things without naming them.",
+			  "Name the things that are meant.");
+		return;
+	}
+	if (attempt_compile(agent, &err) < 0) {
+		agent_end(agent, "refused", err.text, "Name the thing that is meant.");
+		return;
+	}
+	agent_move(agent, AGENT_LOOKUP);
+	args = arguments(agent);
+	json_set_str(args, "sql", agent->sql);
+	json_set_int(args, "rows", LOOKUP_ROWS);
+	turn_call(agent->turn, "run_query", args, agent->sql, on_lookup);
+}
+
+static void ask(struct query_agent *agent)
+{
+	agent->outcome.question = TAKE(agent->plan->question);
+	turn_trace(agent->turn, "plan", json_get_str(agent->outcome.question, "text"),
+		   agent->outcome.question);
+	agent_end(agent, "needs_input", json_get_str(agent->outcome.question, "text"),
+		  "Choose one value for each part.");
+}
+
+static void refuse(struct query_agent *agent)
+{
+	turn_trace(agent->turn, "plan", agent->plan->reason, NULL);
+	agent_end(agent, "refused", agent->plan->reason, agent->plan->hint);
+}
+
+static void plan(struct query_agent *agent)
+{
+	const struct plan_input input = {
+		.question = question(agent),
+		.model = agent->model,
+		.matches = agent->matches,
+		.choices = agent->choices,
+		.lookups = agent->lookups,
+		.today = agent->today,
+		.distrust_column = agent->distrust_column,
+	};
+	struct plan *made = NULL;
+	struct err err = {0};
+
+	if (plan_make(&input, &made, &err) < 0) {
+		agent_end(agent, "refused", err.text, "Ask in other words.");
+		return;
+	}
+	plan_free(agent->plan);
+	agent->plan = made;
+	switch (made->kind) {
+	case PLAN_QUERY:
+		attempt(agent);
+		return;
+	case PLAN_LOOKUP:
+		lookup(agent);
+		return;
+	case PLAN_ASK:
+		ask(agent);
+		return;
+	case PLAN_REFUSE:
+		refuse(agent);
+		return;
+	}
+}
+
+/* ---- grounding ---- */
+
+static void on_values(void *owner, const struct json *result, const struct tool_error *error)
+{
+	struct query_agent *agent = owner;
+
+	/* Without stored values the planner refuses words it cannot explain; that is enough. */
+	if (error != NULL && strcmp(error->by, "policy") != 0) {
+		agent_end_error(agent, error);
+		return;
+	}
+	if (result != NULL && json_get(result, "matches") != NULL)
+		agent->matches = json_copy(json_get(result, "matches"));
+	agent_move(agent, AGENT_PLAN);
+	plan(agent);
+}
+
+static void search_values(struct query_agent *agent)
+{
+	struct json *args = NULL;
+
+	agent_move(agent, AGENT_VALUES);
+	if (!turn_may(agent->turn, "search_values")) {
+		agent_move(agent, AGENT_PLAN);
+		plan(agent);
+		return;
+	}
+	args = arguments(agent);
+	json_set_str(args, "text", question(agent));
+	json_set_int(args, "limit", MATCHES_MAX);
+	turn_call(agent->turn, "search_values", args, question(agent), on_values);
+}
+
+static void on_model(void *owner, const struct json *result, const struct tool_error *error)
+{
+	struct query_agent *agent = owner;
+	struct err err = {0};
+
+	if (error != NULL) {
+		agent_end_error(agent, error);
+		return;
+	}
+	if (json_get(result, "model") == NULL) {
+		agent_end(agent, "refused", "No metrics are defined for this data.",
+			  "Define metrics in metrics/*.yaml, then reload.");
+		return;
+	}
+	agent->model_json = json_copy(json_get(result, "model"));
+	if (model_from_json(agent->model_json, &agent->model, &err) < 0) {
+		agent_end(agent, "failed", err.text, "Run writ metric check.");
+		return;
+	}
+	search_values(agent);
+}
+
+static void on_token(void *owner, const struct json *token)
+{
+	struct query_agent *agent = owner;
+
+	(void)token;
+	agent_move(agent, AGENT_GROUND);
+	turn_call(agent->turn, "list_metrics", arguments(agent), "", on_model);
+}
+
+static void on_end(void *owner, const struct err *why)
+{
+	struct query_agent *agent = owner;
+
+	if (why->kind == ERR_CANCELED)
+		agent_end(agent, "cancelled", why->text, "Ask again.");
+	else if (why->kind == ERR_TIMEOUT || why->kind == ERR_LIMIT)
+		agent_end(agent, "limit_reached", why->text, "Ask for less at a time.");
+	else if (why->kind == ERR_DENIED)
+		agent_end(agent, "refused", why->text,
+			  "See writ policy show for what this agent may do.");
+	else
+		agent_end(agent, "failed", why->text, "Try again; see writ status if it persists.");
+}
+
+static const struct turn_handlers handlers = {.on_token = on_token, .on_end = on_end};
+
+int query_agent_start(uv_loop_t *loop, const struct query_agent_options *options,
+		      struct query_agent **ret_agent, struct err *err)
+{
+	struct query_agent *agent = mem_alloc(sizeof(*agent));
+
+	agent->handoff = handoff_to_json(options->handoff);
+	agent->choices = options->choices != NULL ? json_copy(options->choices) : NULL;
+	agent->first_sql = mem_str(options->first_sql);
+	agent->fixed = options->fixed;
+	agent->today = options->today;
+	agent->data = options->data;
+	agent->done = options->done;
+	agent->lookups = json_object();
+	agent->outcome.flags = json_array();
+	if (turn_start(loop, options->channel_fd, options->handoff->to, &handlers, options->trace,
+		       options->data, agent, &agent->turn, err) < 0) {
+		agent_free(agent);
+		return err_wrap(err, "query agent");
+	}
+	*ret_agent = agent;
+	return 0;
+}
+
+void query_agent_cancel(struct query_agent *agent)
+{
+	turn_cancel(agent->turn);
+}

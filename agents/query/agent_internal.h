@@ -1,0 +1,86 @@
+/* What the files of the query agent share: its state, its attempts, its end. */
+#ifndef AGENTS_QUERY_AGENT_INTERNAL_H
+#define AGENTS_QUERY_AGENT_INTERNAL_H
+
+#include "agents/query/agent.h"
+#include "agents/query/compile.h"
+#include "agents/query/planner.h"
+#include "agents/turn.h"
+
+/*
+ *   TOKEN -> GROUND -> VALUES -> PLAN -+-> LOOKUP -> PLAN
+ *                                      +-> CHECK -+-> RUN -+-> SANITY -+-> COUNT -> DONE
+ *                                      +----------+        |           +-> REPAIR
+ *                                      REPAIR <---+--------+           +-> DONE
+ *                                      REPAIR -> PLAN
+ *   any state -> DONE
+ */
+enum agent_state {
+	AGENT_TOKEN,
+	AGENT_GROUND,
+	AGENT_VALUES,
+	AGENT_PLAN,
+	AGENT_LOOKUP,
+	AGENT_CHECK,
+	AGENT_RUN,
+	AGENT_SANITY,
+	AGENT_COUNT,
+	AGENT_REPAIR,
+	AGENT_DONE,
+};
+
+#define AGENT_LOOKUPS_MAX 3 /* parts of one question that need a look at the data */
+
+struct query_agent {
+	enum agent_state state;
+	struct turn *turn; /* owned */
+	/* From the options; owned copies. */
+	struct json *handoff;
+	struct json *choices;
+	char *first_sql;
+	bool fixed;
+	struct date today;
+	void *data;
+	void (*done)(void *data, const struct query_outcome *outcome);
+	/* What is known by now; owned. */
+	struct json *model_json;
+	struct model *model;
+	struct json *matches;
+	struct json *lookups;
+	struct plan *plan;
+	struct compiled_query *compiled;
+	struct json *tables; /* lent to the sanity checks while they run */
+	struct json *asked;  /* the period asked for; lent likewise */
+	char *period_column;
+	/* The attempt under way. */
+	int64_t attempt;
+	bool seeded_attempt; /* it runs first_sql */
+	bool distrust_column;
+	int64_t lookup_count;
+	char *reason;
+	char *hint;
+	char *sql;
+	struct query_outcome outcome; /* collected as it goes */
+};
+
+void agent_move(struct query_agent *agent, enum agent_state state);
+
+/* attempt.c */
+/* Compiles the plan, against a model with the column that the question names where it does. */
+MUST_CHECK int attempt_compile(struct query_agent *agent, struct err *err);
+void attempt_failed(struct query_agent *agent, const char *error); /* kept for the outcome */
+int64_t attempt_rows(const struct query_agent *agent);		   /* rows to ask for */
+void attempt_declare(struct query_agent *agent); /* plan, words, columns, period of the outcome */
+char *attempt_narrower(const struct query_agent *agent); /* how to ask for less */
+/* What the model says of keys, in the shape of describe_table, for the sanity checks. */
+struct json *attempt_tables(const struct query_agent *agent);
+char *attempt_period_column(const struct query_agent *agent);
+
+/* ending.c: the agent is freed when these return. reason and hint are copied. */
+void agent_end(struct query_agent *agent, const char *status, const char *reason, const char *hint);
+void agent_end_error(struct query_agent *agent, const struct tool_error *error);
+void agent_flag(struct query_agent *agent, const char *code, const char *severity,
+		const char *message);
+void agent_free(struct query_agent *agent);
+
+#endif

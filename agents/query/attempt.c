@@ -1,0 +1,257 @@
+/*
+ * One query attempt: from a plan to SQL, and what is declared of it before it runs. Pure but for
+ * the agent it fills. What can fail: a query that has no sound SQL.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "agents/query/agent_internal.h"
+#include "writ/limits.h"
+
+/* "severity" as an expression of the model: a quoted name, quotes inside doubled. */
+static char *quoted(const char *name)
+{
+	struct buf text = BUF_INIT;
+
+	buf_add_char(&text, '"');
+	for (; *name != '\0'; name++) {
+		if (*name == '"')
+			buf_add_char(&text, '"');
+		buf_add_char(&text, *name);
+	}
+	buf_add_char(&text, '"');
+	return buf_take(&text);
+}
+
+static struct json *named_field(const char *column)
+{
+	CLEANUP(mem_freep) char *expression = quoted(column);
+	struct json *field = json_object();
+
+	json_set_str(field, "name", column);
+	json_set_str(field, "expression", expression);
+	json_set_str(field, "type", "string");
+	json_set_bool(field, "dimension", true);
+	return field;
+}
+
+/* The model as the question sees it: with the column it names. */
+static int model_with_column(const struct query_agent *agent, struct model **ret_model,
+			     struct err *err)
+{
+	CLEANUP(json_freep) struct json *json = json_copy(agent->model_json);
+	struct json *datasets = json_get_mut(json, "datasets");
+	struct json *patched = json_array();
+
+	json_each(dataset, datasets)
+	{
+		struct json *copy = json_copy(dataset);
+		struct json *fields = json_get_mut(copy, "fields");
+
+		if (fields != NULL &&
+		    strcmp(json_get_str(copy, "name"), agent->plan->column_dataset) == 0)
+			json_push(fields, named_field(agent->plan->column));
+		json_push(patched, copy);
+	}
+	json_set(json, "datasets", patched);
+	return model_from_json(json, ret_model, err);
+}
+
+int attempt_compile(struct query_agent *agent, struct err *err)
+{
+	CLEANUP(model_freep) struct model *patched = NULL;
+	const struct model *model = agent->model;
+	struct compiled_query *compiled = NULL;
+
+	if (agent->plan->column != NULL) {
+		if (model_with_column(agent, &patched, err) < 0)
+			return -1;
+		model = patched;
+	}
+	if (metric_query_compile(agent->plan->query, model, &compiled, err) < 0)
+		return -1;
+	compiled_query_free(agent->compiled);
+	agent->compiled = compiled;
+	mem_free(agent->sql);
+	agent->sql = mem_str(compiled->sql);
+	return 0;
+}
+
+void attempt_failed(struct query_agent *agent, const char *error)
+{
+	struct json *entry = json_object();
+
+	json_set_str(entry, "sql", agent->sql);
+	json_set_str(entry, "error", error);
+	if (agent->outcome.attempts == NULL)
+		agent->outcome.attempts = json_array();
+	json_push(agent->outcome.attempts, entry);
+}
+
+int64_t attempt_rows(const struct query_agent *agent)
+{
+	int64_t limit = agent->seeded_attempt ? 0 : agent->plan->query->limit;
+
+	if (limit <= WRIT_ROWS_DEFAULT)
+		return WRIT_ROWS_DEFAULT;
+	return limit < WRIT_ROWS_MAX ? limit : WRIT_ROWS_MAX;
+}
+
+static struct json *bound(const char *date)
+{
+	return date[0] != '\0' ? json_new_str(date) : json_new_null();
+}
+
+static struct json *period_json(const struct query_agent *agent)
+{
+	const struct query_period *period = &agent->plan->query->period;
+	const char *timezone = json_get_str(json_get(agent->handoff, "context"), "timezone");
+	struct json *json = NULL;
+
+	if (!period->set)
+		return NULL;
+	json = json_object();
+	json_set(json, "from", bound(period->from));
+	json_set(json, "to", bound(period->to));
+	json_set_str(json, "timezone", timezone != NULL ? timezone : "UTC");
+	return json;
+}
+
+static void replace(struct json **slot, struct json *value)
+{
+	json_free(*slot);
+	*slot = value;
+}
+
+void attempt_declare(struct query_agent *agent)
+{
+	struct query_outcome *outcome = &agent->outcome;
+
+	replace(&outcome->period, period_json(agent));
+	if (agent->seeded_attempt) {
+		/* Nobody declared anything for SQL that was injected. */
+		replace(&outcome->columns, NULL);
+		replace(&outcome->words, NULL);
+		replace(&outcome->definitions, NULL);
+		replace(&outcome->plan, NULL);
+		return;
+	}
+	replace(&outcome->columns, compiled_query_columns_json(agent->compiled));
+	replace(&outcome->words, json_copy(agent->compiled->words));
+	replace(&outcome->definitions, json_copy(agent->compiled->definitions));
+	replace(&outcome->plan, json_copy(agent->compiled->plan));
+}
+
+char *attempt_narrower(const struct query_agent *agent)
+{
+	const struct metric_query *query = agent->plan->query;
+
+	if (!query->period.set)
+		return mem_str("Name a period, for example \"last month\".");
+	if (query->filter_count == 0)
+		return mem_str("Name a shorter period, or limit the question to one value, for "
+			       "example one region.");
+	return mem_str("Name a shorter period.");
+}
+
+static bool has_name(const struct json *columns, const char *name)
+{
+	json_each(column, columns) if (strcmp(json_get_str(column, "name"), name) == 0) return true;
+	return false;
+}
+
+static void add_column(struct json *columns, const char *name)
+{
+	struct json *column = NULL;
+
+	if (has_name(columns, name))
+		return;
+	column = json_object();
+	json_set_str(column, "name", name);
+	json_push(columns, column);
+}
+
+static struct json *names_json(const struct words *words)
+{
+	struct json *names = json_array();
+
+	for (size_t i = 0; i < words->count; i++)
+		json_push_str(names, words->items[i]);
+	return names;
+}
+
+static struct json *foreign_keys_json(const struct model *model, const struct model_dataset *from)
+{
+	struct json *keys = json_array();
+
+	for (size_t i = 0; i < model_relationship_count(model); i++) {
+		const struct model_relationship *way = model_relationship_at(model, i);
+		struct json *key = NULL;
+
+		if (way->from != from)
+			continue;
+		key = json_object();
+		json_set(key, "columns", names_json(&way->from_columns));
+		json_set_str(key, "table", way->to->table);
+		json_set(key, "to", names_json(&way->to_columns));
+		json_push(keys, key);
+	}
+	return keys;
+}
+
+static struct json *columns_json(const struct model *model, const struct model_dataset *dataset)
+{
+	struct json *columns = json_array();
+
+	for (size_t i = 0; i < dataset->primary_key.count; i++)
+		add_column(columns, dataset->primary_key.items[i]);
+	for (size_t i = 0; i < dataset->field_count; i++)
+		for (size_t j = 0; j < dataset->fields[i].reads.count; j++) {
+			const char *dot = strrchr(dataset->fields[i].reads.items[j], '.');
+
+			if (dot != NULL)
+				add_column(columns, dot + 1);
+		}
+	for (size_t i = 0; i < model_relationship_count(model); i++) {
+		const struct model_relationship *way = model_relationship_at(model, i);
+
+		for (size_t j = 0; way->from == dataset && j < way->from_columns.count; j++)
+			add_column(columns, way->from_columns.items[j]);
+		for (size_t j = 0; way->to == dataset && j < way->to_columns.count; j++)
+			add_column(columns, way->to_columns.items[j]);
+	}
+	return columns;
+}
+
+struct json *attempt_tables(const struct query_agent *agent)
+{
+	struct json *tables = json_array();
+
+	for (size_t i = 0; i < model_dataset_count(agent->model); i++) {
+		const struct model_dataset *dataset = model_dataset_at(agent->model, i);
+		struct json *table = json_object();
+
+		json_set_str(table, "table", dataset->table);
+		json_set(table, "columns", columns_json(agent->model, dataset));
+		json_set(table, "primary_key", names_json(&dataset->primary_key));
+		json_set(table, "foreign_keys", foreign_keys_json(agent->model, dataset));
+		json_set_str(table, "grain", dataset->grain);
+		json_push(tables, table);
+	}
+	return tables;
+}
+
+char *attempt_period_column(const struct query_agent *agent)
+{
+	const struct metric_query *query = agent->plan->query;
+	const struct model_metric *metric =
+		query->metric_count > 0 ? model_metric(agent->model, query->metrics[0]) : NULL;
+	const char *id = query->period.field != NULL ? query->period.field
+			 : metric != NULL	     ? metric->time
+						     : NULL;
+	const struct model_field *field = id != NULL ? model_field(agent->model, id) : NULL;
+
+	if (!query->period.set || field == NULL || field->reads.count == 0)
+		return NULL;
+	return mem_str(field->reads.items[0]);
+}
