@@ -501,7 +501,7 @@ static void test_no_metrics_is_no_model(void **state)
 
 static void test_the_examples_are_right(void **state)
 {
-	static const char *const names[] = {"sales", "widgets"};
+	static const char *const names[] = {"sales", "widgets", "company"};
 	const char *root = getenv("WRIT_SOURCE");
 
 	(void)state;
