@@ -1,0 +1,21 @@
+# Employees, projects, issues: a plain count, a join, a question back, a recovery.
+. tests/lib/tap.sh
+ws=$(fresh company company)
+expected() { jq -c "$1" "$ws/expected.json"; }
+
+run writ ask -C "$ws" "How many open issues are there?" --json
+json "open issues" '[.status,.rows[0][0]]' "[\"completed\",$(expected .open_issues)]"
+run writ ask -C "$ws" "Which AI-team members have open issues on Project Phoenix?" --json
+json "members by join" '[.rows[][0]] | sort' "$(expected '.ai_members_open_on_phoenix | sort')"
+run writ ask -C "$ws" "How many open issues are left on the AI project?" --json
+json "two AI projects: a question back" .status '"needs_input"'
+json "  with both as choices" '[.question.parts[].choices[].value] | sort' '["Project Atlas","Project Phoenix"]'
+task=$(printf '%s' "$out" | jq -r .task)
+part=$(printf '%s' "$out" | jq -r '.question.parts[0].name')
+run writ task answer "$task" "$part=Project Atlas" -C "$ws" --json
+json "  answered" '[.status,.rows[0][0]]' "[\"completed\",$(expected .open_issues_atlas)]"
+run writ ask -C "$ws" "Using the severity column, how many critical issues are open?" --json
+json "no such column: recovered" '[.status,.rows[0][0]]' "[\"completed\",$(expected .open_critical)]"
+has "  the error is shown" "$(printf '%s' "$out" | jq -r '.attempts[0].error')" "no such column: severity"
+isnt "  and a note says what was used" "$(printf '%s' "$out" | jq -r '[.flags[].message]|join(" ")' | grep -c priority)" 0
+done_testing
