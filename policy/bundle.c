@@ -224,6 +224,11 @@ const struct agent_def *bundle_agent(const struct bundle *bundle, const char *na
 	return agent == NULL ? NULL : &agent->def;
 }
 
+size_t bundle_rule_count(const struct bundle *bundle)
+{
+	return bundle->rule_count;
+}
+
 size_t bundle_agent_count(const struct bundle *bundle)
 {
 	return bundle->agent_count;
