@@ -1,0 +1,120 @@
+/*
+ * The bundle must be what its name says: state/policy/active holds a SHA-256, and the bytes of
+ * state/policy/<sha256>.json must have it. A damaged file is an error and never a smaller policy.
+ */
+#include "broker/config.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define BUNDLE_FILE_MAX (32u << 20)
+#define USERS_FILE_MAX (4u << 20)
+#define MODEL_FILE_MAX (8u << 20)
+
+void config_free(struct config *config)
+{
+	if (config == NULL)
+		return;
+	bundle_free(config->bundle);
+	user_map_free(config->users);
+	json_free(config->models);
+	mem_free(config);
+}
+
+void config_freep(struct config **config)
+{
+	config_free(*config);
+}
+
+static int read_active(int policy_fd, char ret_digest[SHA256_HEX_LEN + 1], struct err *err)
+{
+	CLEANUP(buf_clear) struct buf text = BUF_INIT;
+	size_t len;
+
+	if (file_read_at(policy_fd, "active", 256, &text, err) < 0)
+		return -1;
+	len = strspn(buf_str(&text), "0123456789abcdef");
+	if (len != SHA256_HEX_LEN || text.len > len + 1 ||
+	    (text.len == len + 1 && text.bytes[len] != '\n'))
+		return err_set(err, ERR_INVALID, "active: not one line with a SHA-256");
+	memcpy(ret_digest, text.bytes, len);
+	ret_digest[len] = '\0';
+	return 0;
+}
+
+static int load_bundle(int state_fd, struct bundle **ret_bundle, struct err *err)
+{
+	CLEANUP(fd_closep)
+	int fd = openat(state_fd, "policy", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
+	CLEANUP(bundle_freep) struct bundle *bundle = NULL;
+	char digest[SHA256_HEX_LEN + 1];
+	char name[SHA256_HEX_LEN + 8];
+
+	if (fd < 0)
+		return err_errno(err, "open");
+	if (read_active(fd, digest, err) < 0)
+		return -1;
+	snprintf(name, sizeof(name), "%s.json", digest);
+	if (file_read_at(fd, name, BUNDLE_FILE_MAX, &bytes, err) < 0)
+		return -1;
+	if (bundle_read(buf_str(&bytes), bytes.len, &bundle, err) < 0)
+		return err_wrap(err, "%s", name);
+	if (strcmp(bundle_digest(bundle), digest) != 0)
+		return err_set(err, ERR_INVALID, "%s: its bytes have another SHA-256", name);
+	*ret_bundle = TAKE(bundle);
+	return 0;
+}
+
+static int load_json(int state_fd, const char *name, size_t max, struct json **ret_json,
+		     struct err *err)
+{
+	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
+
+	if (file_read_at(state_fd, name, max, &bytes, err) < 0)
+		return -1;
+	if (json_parse(buf_str(&bytes), bytes.len, max, ret_json, err) < 0)
+		return err_wrap(err, "%s", name);
+	return 0;
+}
+
+static int load_users(int state_fd, struct user_map **ret_users, struct err *err)
+{
+	CLEANUP(json_freep) struct json *json = NULL;
+
+	if (load_json(state_fd, "users.json", USERS_FILE_MAX, &json, err) < 0)
+		return -1;
+	return user_map_read(json, ret_users, err) < 0 ? err_wrap(err, "users.json") : 0;
+}
+
+static int load_models(int state_fd, struct json **ret_models, struct err *err)
+{
+	CLEANUP(json_freep) struct json *json = NULL;
+
+	if (load_json(state_fd, "model.json", MODEL_FILE_MAX, &json, err) < 0) {
+		if (err->kind != ERR_NOT_FOUND)
+			return -1;
+		err_clear(err);
+		json = json_object();
+	}
+	if (json_type(json) != JSON_OBJECT)
+		return err_set(err, ERR_INVALID, "model.json: not an object");
+	*ret_models = TAKE(json);
+	return 0;
+}
+
+int config_load(int state_fd, struct config **ret_config, struct err *err)
+{
+	CLEANUP(config_freep) struct config *config = mem_alloc(sizeof(*config));
+
+	if (load_bundle(state_fd, &config->bundle, err) < 0)
+		return err_wrap(err, "state/policy");
+	if (load_users(state_fd, &config->users, err) < 0 ||
+	    load_models(state_fd, &config->models, err) < 0)
+		return err_wrap(err, "state");
+	*ret_config = TAKE(config);
+	return 0;
+}

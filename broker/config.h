@@ -1,0 +1,23 @@
+/*
+ * What the broker goes by, read from state/ at start and on reload: the bundle that
+ * state/policy/active names, the user map, the semantic models. Immutable once loaded.
+ */
+#ifndef BROKER_CONFIG_H
+#define BROKER_CONFIG_H
+
+#include "base/err.h"
+#include "base/json.h"
+#include "broker/user_map.h"
+#include "policy/policy.h"
+
+struct config {
+	struct bundle *bundle;
+	struct user_map *users;
+	struct json *models; /* source -> semantic model; an empty object without model.json */
+};
+
+MUST_CHECK int config_load(int state_fd, struct config **ret_config, struct err *err);
+void config_free(struct config *config); /* NULL is fine */
+void config_freep(struct config **config);
+
+#endif

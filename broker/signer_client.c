@@ -1,0 +1,404 @@
+/*
+ * One request struct per call; a request waits in a list until the signer is up, then crosses the
+ * channel. A head of many leaves is sent as several head.sign, in order, and its note is the last.
+ *
+ * What can fail: the signer is absent, slow, or answers something else than promised. All of it is
+ * an error for the caller, who denies; nothing is retried, since a signer that lost a head must not
+ * be asked to sign another history.
+ */
+#include "broker/signer_client.h"
+
+#include <string.h>
+
+#include "base/crypto.h"
+#include "broker/timer.h"
+
+struct request {
+	struct request *next;
+	struct signer_client *client;
+	char *method;
+	struct json *params; /* owned until it is sent */
+	signer_done *done;
+	void *data;
+	struct timer *wait; /* NULL once it is on the wire */
+};
+
+enum signer_state { SIGNER_DOWN, SIGNER_GREETING, SIGNER_GREETED, SIGNER_UP };
+
+struct signer_client {
+	uv_loop_t *loop;
+	struct signer_owner owner;
+	struct channel *channel; /* NULL while down */
+	enum signer_state state;
+	bool known; /* keys are filled */
+	struct signer_public keys;
+	struct request *waiting; /* in order */
+};
+
+static void request_free(struct request *request)
+{
+	timer_stop(request->wait);
+	json_free(request->params);
+	mem_free(request->method);
+	mem_free(request);
+}
+
+static void request_fail(struct request *request, const struct err *why)
+{
+	request->done(request->data, NULL, why);
+	request_free(request);
+}
+
+static void waiting_remove(struct signer_client *client, const struct request *request)
+{
+	struct request **link = &client->waiting;
+
+	while (*link != NULL && *link != request)
+		link = &(*link)->next;
+	if (*link != NULL)
+		*link = request->next;
+}
+
+static void on_waited(void *data)
+{
+	struct request *request = data;
+	struct err err;
+
+	waiting_remove(request->client, request);
+	err_set(&err, ERR_UNAVAILABLE, "the signer is not running");
+	request_fail(request, &err);
+}
+
+static void on_answer(void *data, const struct json *result, const struct err *err)
+{
+	struct request *request = data;
+	struct err why;
+
+	if (err != NULL && err->kind == ERR_CANCELED) {
+		err_set(&why, ERR_UNAVAILABLE, "the signer ended");
+		request_fail(request, &why);
+		return;
+	}
+	request->done(request->data, result, err);
+	request_free(request);
+}
+
+/* False when the channel is ending; the request then waits for the next signer. */
+static bool request_send(struct request *request)
+{
+	struct signer_client *client = request->client;
+	struct json *copy = json_copy(request->params);
+
+	if (channel_call(client->channel, request->method, copy, SIGNER_CALL_MS, on_answer,
+			 request) == 0)
+		return false;
+	timer_stop(TAKE(request->wait));
+	json_freep(&request->params);
+	request->params = NULL;
+	return true;
+}
+
+static void send_waiting(struct signer_client *client)
+{
+	while (client->state == SIGNER_UP && client->waiting != NULL) {
+		struct request *request = client->waiting;
+
+		client->waiting = request->next;
+		if (!request_send(request)) {
+			request->next = client->waiting;
+			client->waiting = request;
+			return;
+		}
+	}
+}
+
+void signer_client_call(struct signer_client *client, const char *method, struct json *params,
+			signer_done *done, void *data)
+{
+	struct request *request = mem_alloc(sizeof(*request));
+	struct request **link = &client->waiting;
+
+	request->client = client;
+	request->method = mem_str(method);
+	request->params = params;
+	request->done = done;
+	request->data = data;
+	request->wait = timer_start(client->loop, SIGNER_WAIT_MS, on_waited, request);
+	while (*link != NULL)
+		link = &(*link)->next;
+	*link = request;
+	send_waiting(client);
+}
+
+static void go_down(struct signer_client *client, const struct err *why)
+{
+	struct channel *channel = TAKE(client->channel);
+
+	if (channel == NULL)
+		return;
+	client->state = SIGNER_DOWN;
+	channel_close(channel);
+	client->owner.on_down(client->owner.self, why);
+}
+
+static void on_closed(struct channel *channel, void *owner, const struct err *why)
+{
+	struct signer_client *client = owner;
+	struct err err = *why;
+
+	(void)channel;
+	if (err.kind == ERR_NONE)
+		err_set(&err, ERR_UNAVAILABLE, "the signer ended");
+	client->channel = NULL; /* it frees itself */
+	client->state = SIGNER_DOWN;
+	client->owner.on_down(client->owner.self, &err);
+}
+
+static void on_request(struct channel *channel, void *owner, int64_t id, const char *method,
+		       const struct json *params)
+{
+	struct signer_client *client = owner;
+	struct err err;
+
+	(void)params;
+	err_set(&err, ERR_DENIED, "the signer may not call anything");
+	if (id > 0)
+		channel_fail(channel, id, &err, NULL);
+	client->owner.on_request(client->owner.self, method);
+	go_down(client, &err);
+}
+
+static const struct channel_handlers handlers = {on_request, on_closed};
+
+static int read_token_key(const struct json *token, struct token_key *ret_key, struct err *err)
+{
+	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
+	const char *kid;
+	const char *x;
+
+	if (json_want_str(token, "kid", &kid, err) < 0 || json_want_str(token, "x", &x, err) < 0 ||
+	    base64url_read(x, strlen(x), &bytes, err) < 0)
+		return -1;
+	if (bytes.len != ED25519_PUBLIC_LEN)
+		return err_set(err, ERR_INVALID, "a public key of %zu bytes", bytes.len);
+	token_key_init(ret_key, (const uint8_t *)bytes.bytes);
+	if (strcmp(ret_key->kid, kid) != 0)
+		return err_set(err, ERR_INVALID, "kid is not the thumbprint of its key");
+	return 0;
+}
+
+/* The first keys are kept; later ones must be the same, or someone else's signer sits there. */
+static int take_keys(struct signer_client *client, const struct json *result, struct err *err)
+{
+	const struct json *token;
+	const struct json *log;
+	struct token_key key;
+	const char *origin;
+	const char *vkey;
+
+	if (json_want_object(result, "token", &token, err) < 0 ||
+	    json_want_object(result, "log", &log, err) < 0 ||
+	    read_token_key(token, &key, err) < 0 ||
+	    json_want_str(log, "origin", &origin, err) < 0 ||
+	    json_want_str(log, "vkey", &vkey, err) < 0)
+		return -1;
+	if (!client->known) {
+		client->keys.token = key;
+		client->keys.origin = mem_str(origin);
+		client->keys.vkey = mem_str(vkey);
+		client->keys.iss = mem_format("https://%s", origin);
+		client->keys.aud = mem_format("https://%s/tools", origin);
+		client->known = true;
+		return 0;
+	}
+	if (strcmp(key.kid, client->keys.token.kid) != 0 ||
+	    strcmp(origin, client->keys.origin) != 0 || strcmp(vkey, client->keys.vkey) != 0)
+		return err_set(err, ERR_DENIED, "the new signer has other keys than the last one");
+	return 0;
+}
+
+static void on_keys(void *data, const struct json *result, const struct err *err)
+{
+	struct signer_client *client = data;
+	struct err why;
+
+	if (client->channel == NULL || client->state != SIGNER_GREETING)
+		return; /* on_down said why */
+	if (err != NULL) {
+		why = *err;
+	} else if (take_keys(client, result, &why) == 0) {
+		client->state = SIGNER_GREETED;
+		client->owner.on_keys(client->owner.self, &client->keys);
+		return;
+	}
+	err_wrap(&why, "the signer's keys");
+	go_down(client, &why);
+}
+
+void signer_client_attach(struct signer_client *client, int fd)
+{
+	struct channel *old = TAKE(client->channel);
+
+	client->state = SIGNER_GREETING;
+	channel_close(old);
+	client->channel = channel_open(client->loop, fd, "signer", &handlers, client);
+	if (channel_call(client->channel, "keys", json_object(), SIGNER_CALL_MS, on_keys, client) ==
+	    0)
+		client->state = SIGNER_DOWN; /* on_closed follows */
+}
+
+static void on_resumed(void *data, const struct json *result, const struct err *err)
+{
+	struct signer_client *client = data;
+	struct err why;
+
+	(void)result;
+	if (client->channel == NULL || client->state == SIGNER_GREETING)
+		return;
+	if (err == NULL)
+		return;
+	why = *err;
+	err_wrap(&why, "the signer does not go on with this log");
+	go_down(client, &why);
+}
+
+void signer_client_resume(struct signer_client *client, const struct audit *audit)
+{
+	uint8_t peaks[AUDIT_PEAKS_MAX][SHA256_LEN];
+	uint64_t size;
+	size_t count = audit_frontier(audit, &size, peaks);
+	struct json *params = json_object();
+	struct json *list = json_array();
+	char hex[SHA256_HEX_LEN + 1];
+
+	for (size_t i = 0; i < count; i++) {
+		hex_write(peaks[i], SHA256_LEN, hex);
+		json_push_str(list, hex);
+	}
+	json_set_int(params, "size", (int64_t)size);
+	json_set(params, "peaks", list);
+	/* What follows on the channel comes after it, and is refused if it is. */
+	if (channel_call(client->channel, "head.resume", params, SIGNER_CALL_MS, on_resumed,
+			 client) == 0)
+		return;
+	client->state = SIGNER_UP;
+	send_waiting(client);
+}
+
+struct signer_client *signer_client_new(uv_loop_t *loop, const struct signer_owner *owner)
+{
+	struct signer_client *client = mem_alloc(sizeof(*client));
+
+	client->loop = loop;
+	client->owner = *owner;
+	return client;
+}
+
+void signer_client_free(struct signer_client *client)
+{
+	struct err err;
+
+	if (client == NULL)
+		return;
+	client->state = SIGNER_DOWN;
+	channel_close(TAKE(client->channel));
+	err_set(&err, ERR_UNAVAILABLE, "the service is stopping");
+	while (client->waiting != NULL) {
+		struct request *request = client->waiting;
+
+		client->waiting = request->next;
+		request_fail(request, &err);
+	}
+	mem_free(client->keys.origin);
+	mem_free(client->keys.vkey);
+	mem_free(client->keys.iss);
+	mem_free(client->keys.aud);
+	mem_free(client);
+}
+
+bool signer_client_up(const struct signer_client *client)
+{
+	return client->state == SIGNER_UP;
+}
+
+const struct signer_public *signer_client_keys(const struct signer_client *client)
+{
+	return client->known ? &client->keys : NULL;
+}
+
+/* The audit log's two requests. */
+
+struct note_job {
+	void (*done)(void *data, const char *note, const struct err *err);
+	void *data;
+	size_t parts; /* still out */
+	char *note;   /* of the last part */
+	struct err err;
+};
+
+static void on_note(void *data, const struct json *result, const struct err *err)
+{
+	struct note_job *job = data;
+	const char *note = json_get_str(result, "note");
+
+	if (err != NULL && job->err.kind == ERR_NONE)
+		job->err = *err;
+	else if (err == NULL && note == NULL && job->err.kind == ERR_NONE)
+		err_set(&job->err, ERR_INTERNAL, "the signer answered without a note");
+	mem_free(job->note);
+	job->note = mem_str(note);
+	if (--job->parts > 0)
+		return;
+	if (job->err.kind != ERR_NONE)
+		job->done(job->data, NULL, &job->err);
+	else
+		job->done(job->data, job->note, NULL);
+	mem_free(job->note);
+	mem_free(job);
+}
+
+static struct json *leaves_params(const uint8_t (*leaves)[SHA256_LEN], size_t count)
+{
+	struct json *params = json_object();
+	struct json *list = json_array();
+	char hex[SHA256_HEX_LEN + 1];
+
+	for (size_t i = 0; i < count; i++) {
+		hex_write(leaves[i], SHA256_LEN, hex);
+		json_push_str(list, hex);
+	}
+	json_set(params, "leaves", list);
+	return params;
+}
+
+static void sign_head(void *self, const uint8_t (*leaves)[SHA256_LEN], size_t count,
+		      void (*done)(void *data, const char *note, const struct err *err), void *data)
+{
+	struct note_job *job = mem_alloc(sizeof(*job));
+
+	job->done = done;
+	job->data = data;
+	job->parts = (count + SIGN_LEAVES_MAX - 1) / SIGN_LEAVES_MAX;
+	for (size_t at = 0; at < count; at += SIGN_LEAVES_MAX) {
+		size_t part = count - at < SIGN_LEAVES_MAX ? count - at : SIGN_LEAVES_MAX;
+
+		signer_client_call(self, "head.sign", leaves_params(leaves + at, part), on_note,
+				   job);
+	}
+}
+
+static void sign_tail(void *self, const struct json *tail,
+		      void (*done)(void *data, const char *note, const struct err *err), void *data)
+{
+	struct note_job *job = mem_alloc(sizeof(*job));
+
+	job->done = done;
+	job->data = data;
+	job->parts = 1;
+	signer_client_call(self, "tail.sign", json_copy(tail), on_note, job);
+}
+
+struct audit_signer signer_client_for_audit(struct signer_client *client)
+{
+	return (struct audit_signer){client, sign_head, sign_tail};
+}
