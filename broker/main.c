@@ -1,0 +1,239 @@
+/*
+ * writ-broker WORKSPACE [--until-idle] [--reduced]
+ *
+ * The ladder: arguments, what is open already (3: control lane, 4: listening socket), configuration
+ * and database out of state/, drop everything else, Landlock to state/, start the thread pool,
+ * seccomp, and only then the loop that reads a peer's first byte.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crypto.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "broker/broker.h"
+#include "writ/exit_codes.h"
+
+#define CONTROL_FD 3
+#define LISTEN_FD 4
+
+/* No program is run, no socket made but pairs of our own, nothing connected or bound. */
+static const char *const broker_calls[] = {
+	SANDBOX_CALLS_CORE,  SANDBOX_CALLS_LOOP, SANDBOX_CALLS_STREAMS,
+	SANDBOX_CALLS_FILES, "accept4", /* people's connections on the socket we were given */
+	"socketpair", /* session and agent channels, whose other ends go out by lane */
+};
+
+struct arguments {
+	const char *workspace;
+	bool until_idle;
+	bool reduced_ok;
+};
+
+static int read_arguments(int argc, char **argv, struct arguments *ret, struct err *err)
+{
+	char real[PATH_MAX];
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--until-idle") == 0)
+			ret->until_idle = true;
+		else if (strcmp(argv[i], "--reduced") == 0)
+			ret->reduced_ok = true;
+		else if (argv[i][0] == '-' || ret->workspace != NULL)
+			return err_set(err, ERR_INVALID, "unknown argument %s", argv[i]);
+		else
+			ret->workspace = argv[i];
+	}
+	if (ret->workspace == NULL || ret->workspace[0] != '/')
+		return err_set(err, ERR_INVALID, "WORKSPACE must be an absolute path");
+	if (realpath(ret->workspace, real) == NULL)
+		return err_errno(err, "%s", ret->workspace);
+	if (strcmp(real, ret->workspace) != 0)
+		return err_set(err, ERR_INVALID, "WORKSPACE must be a path without links: %s",
+			       real);
+	return 0;
+}
+
+static int check_descriptors(struct err *err)
+{
+	struct stat stat;
+
+	for (int fd = CONTROL_FD; fd <= LISTEN_FD; fd++) {
+		if (fstat(fd, &stat) < 0 || !S_ISSOCK(stat.st_mode))
+			return err_set(err, ERR_INVALID,
+				       "descriptor %d is not a socket; writ serve starts this "
+				       "program",
+				       fd);
+		if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+			return err_errno(err, "descriptor %d", fd);
+	}
+	if (fcntl(LISTEN_FD, F_SETFL, O_NONBLOCK) < 0)
+		return err_errno(err, "descriptor %d", LISTEN_FD);
+	return 0;
+}
+
+struct opened {
+	int state_fd;
+	int passwd_fd;
+	char *state_path;    /* owned */
+	char *audit_path;    /* owned */
+	char *database_path; /* owned */
+	struct config *config;
+	struct token_store *store;
+};
+
+static int open_state(const char *workspace, struct opened *opened, struct err *err)
+{
+	CLEANUP(fd_closep)
+	int dir = open(workspace, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (dir < 0)
+		return err_errno(err, "%s", workspace);
+	if (dir_open_private_at(dir, "state", false, &opened->state_fd, err) < 0)
+		return err_wrap(err, "%s", workspace);
+	opened->state_path = mem_format("%s/state", workspace);
+	opened->audit_path = mem_format("%s/audit", opened->state_path);
+	opened->database_path = mem_format("%s/broker.db", opened->state_path);
+	if (config_load(opened->state_fd, &opened->config, err) < 0)
+		return -1;
+	opened->passwd_fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	return token_store_open(opened->database_path, &opened->store, err);
+}
+
+/* libuv starts its threads at the first use; seccomp forbids new ones. */
+static void nothing(uv_work_t *work)
+{
+	(void)work;
+}
+
+static void after_nothing(uv_work_t *work, int status)
+{
+	(void)work;
+	(void)status;
+}
+
+static int start_threads(uv_loop_t *loop, struct err *err)
+{
+	uv_work_t work;
+
+	if (uv_queue_work(loop, &work, nothing, after_nothing) < 0)
+		return err_set(err, ERR_IO, "the thread pool does not start");
+	uv_run(loop, UV_RUN_DEFAULT);
+	return 0;
+}
+
+static int confine_files(const struct opened *opened, bool reduced_ok,
+			 enum sandbox_level *ret_level, struct err *err)
+{
+	const struct sandbox_path paths[] = {{opened->state_path, true}};
+
+	if (sandbox_drop(err) < 0)
+		return -1;
+	return sandbox_files(paths, ARRAY_LEN(paths), reduced_ok, ret_level, err);
+}
+
+static int complain(int exit_code, const struct err *err)
+{
+	log_error("%s", err->text);
+	return exit_code;
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	(void)number;
+	service_stop(handle->data, "signal");
+}
+
+struct signals {
+	uv_signal_t term;
+	uv_signal_t interrupt;
+};
+
+static void signals_open(struct signals *signals, uv_loop_t *loop, struct broker *broker)
+{
+	signals->term.data = signals->interrupt.data = broker;
+	uv_signal_init(loop, &signals->term);
+	uv_signal_init(loop, &signals->interrupt);
+	uv_signal_start(&signals->term, on_signal, SIGTERM);
+	uv_signal_start(&signals->interrupt, on_signal, SIGINT);
+	/* The loop ends when nothing else is left. */
+	uv_unref((uv_handle_t *)&signals->term);
+	uv_unref((uv_handle_t *)&signals->interrupt);
+}
+
+static int serve(uv_loop_t *loop, const struct arguments *arguments, struct opened *opened,
+		 enum sandbox_level level)
+{
+	struct broker_options options = {.audit_dir = opened->audit_path,
+					 .state_fd = opened->state_fd,
+					 .passwd_fd = opened->passwd_fd,
+					 .until_idle = arguments->until_idle,
+					 .sandbox = level};
+	struct signals signals;
+	struct broker broker;
+	struct err err;
+
+	broker_init(&broker, loop, &options, TAKE(opened->config), TAKE(opened->store));
+	signals_open(&signals, loop, &broker);
+	if (service_open(&broker, CONTROL_FD, LISTEN_FD, &err) < 0)
+		return complain(EXIT_IO, &err);
+	uv_run(loop, UV_RUN_DEFAULT);
+	broker_clear(&broker);
+	return broker.exit_code;
+}
+
+static int run(uv_loop_t *loop, const struct arguments *arguments, struct opened *opened)
+{
+	const int kept[] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, CONTROL_FD, LISTEN_FD};
+	enum sandbox_level level = SANDBOX_REDUCED;
+	struct err err;
+
+	if (check_descriptors(&err) < 0)
+		return complain(EXIT_USAGE, &err);
+	if (sandbox_close_others(kept, ARRAY_LEN(kept), &err) < 0)
+		return complain(EXIT_NO_SANDBOX, &err);
+	if (open_state(arguments->workspace, opened, &err) < 0)
+		return complain(err.kind == ERR_IO ? EXIT_IO : EXIT_CONFIG, &err);
+	if (confine_files(opened, arguments->reduced_ok, &level, &err) < 0)
+		return complain(EXIT_NO_SANDBOX, &err);
+	if (uv_loop_init(loop) < 0 || start_threads(loop, &err) < 0)
+		return complain(EXIT_IO, &err);
+	if (sandbox_calls(broker_calls, ARRAY_LEN(broker_calls), &err) < 0)
+		return complain(EXIT_NO_SANDBOX, &err);
+	return serve(loop, arguments, opened, level);
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments arguments = {0};
+	struct opened opened = {.state_fd = -1, .passwd_fd = -1};
+	uv_loop_t loop;
+	struct err err;
+	int exit_code;
+
+	log_open("writ-broker");
+	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	crypto_init();
+	if (read_arguments(argc, argv, &arguments, &err) < 0) {
+		fprintf(stderr,
+			"writ-broker: %s\nusage: writ-broker WORKSPACE [--until-idle] "
+			"[--reduced]\n",
+			err.text);
+		return EXIT_USAGE;
+	}
+	exit_code = run(&loop, &arguments, &opened);
+	token_store_close(opened.store);
+	config_free(opened.config);
+	mem_free(opened.state_path);
+	mem_free(opened.audit_path);
+	mem_free(opened.database_path);
+	return exit_code;
+}

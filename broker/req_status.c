@@ -1,0 +1,75 @@
+/* status: what an operator looks at first. Names and numbers only, no one's data. */
+#include "broker/dispatch.h"
+#include "broker/peer.h"
+
+static struct json *policy_status(const struct broker *broker)
+{
+	const struct bundle *bundle = broker->config->bundle;
+	struct json *policy = json_object();
+
+	json_set_str(policy, "digest", bundle_digest(bundle));
+	json_set_int(policy, "epoch", token_store_epoch(broker->store));
+	json_set_int(policy, "agents", (int64_t)bundle_agent_count(bundle));
+	json_set_int(policy, "rules", (int64_t)bundle_rule_count(bundle));
+	return policy;
+}
+
+static struct json *audit_status(const struct broker *broker)
+{
+	struct json *audit = json_object();
+	struct err why;
+
+	if (broker->audit != NULL) {
+		json_set_int(audit, "size", (int64_t)audit_size(broker->audit));
+		json_set_str(audit, "checkpoint", audit_checkpoint(broker->audit));
+	}
+	if (broker_log_works(broker, &why)) {
+		json_set_str(audit, "state", "open");
+	} else {
+		json_set_str(audit, "state", "stopped");
+		json_set_str(audit, "reason", why.text);
+	}
+	return audit;
+}
+
+static struct json *connector_status(const struct broker *broker)
+{
+	struct json *list = json_array();
+
+	for (size_t i = 0; i < broker->connectors.count; i++) {
+		const struct connector *connector = broker->connectors.items[i];
+		struct json *item = json_object();
+
+		json_set_str(item, "name", connector->name);
+		json_set_str(item, "kind", connector->kind);
+		json_set_str(item, "state", connector->channel == NULL ? "down" : "up");
+		json_push(list, item);
+	}
+	return list;
+}
+
+void req_status(struct peer *peer, int64_t id, const struct json *params)
+{
+	static const char *const none[] = {NULL};
+	const struct broker *broker = peer->broker;
+	struct json *sandbox, *result;
+	struct err err;
+
+	if (json_only(params, none, &err) < 0) {
+		peer_fail(peer, id, err.kind, "status: %s", err.text);
+		return;
+	}
+	sandbox = json_object();
+	json_set_str(sandbox, "level",
+		     broker->options.sandbox == SANDBOX_FULL ? "full" : "reduced");
+	json_set_str(sandbox, "profile", sandbox_profile_name());
+	result = json_object();
+	json_set(result, "policy", policy_status(broker));
+	json_set(result, "audit", audit_status(broker));
+	json_set(result, "connectors", connector_status(broker));
+	json_set_str(result, "signer", signer_client_up(broker->signer) ? "up" : "down");
+	json_set_int(result, "sessions", (int64_t)broker->session_count);
+	json_set_int(result, "calls", (int64_t)broker->calls.live);
+	json_set(result, "sandbox", sandbox);
+	channel_reply(peer->channel, id, result);
+}
