@@ -424,7 +424,7 @@ static void test_models_and_their_mistakes_come_along(void **state)
 
 static void test_the_examples_have_no_mistakes(void **state)
 {
-	static const char *const examples[] = {"sales", "widgets"};
+	static const char *const examples[] = {"sales", "widgets", "company"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(examples); i++) {
