@@ -303,13 +303,15 @@ static void resolve_foreign(const struct catalog *catalog, struct catalog_foreig
 static int load_details(sqlite3 *sqlite, struct catalog *catalog, struct err *err)
 {
 	static const char columns_sql[] = "SELECT name, type, \"notnull\", pk"
-					  " FROM pragma_table_xinfo(?1) WHERE hidden <> 1";
+					  " FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1";
 	static const char unique_sql[] =
-		"SELECT i.seqno, i.name FROM pragma_index_list(?1) l, pragma_index_info(l.name) i"
+		"SELECT i.seqno, i.name FROM pragma_index_list(?1, 'main') l,"
+		" pragma_index_info(l.name, 'main') i"
 		" WHERE l.\"unique\" AND NOT l.partial AND l.origin <> 'pk'"
 		" ORDER BY l.seq DESC, i.seqno";
-	static const char foreign_sql[] = "SELECT seq, \"table\", \"from\", coalesce(\"to\", '')"
-					  " FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq";
+	static const char foreign_sql[] =
+		"SELECT seq, \"table\", \"from\", coalesce(\"to\", '')"
+		" FROM pragma_foreign_key_list(?1, 'main') ORDER BY id DESC, seq";
 	CLEANUP(statement_finalizep) sqlite3_stmt *columns = NULL;
 	CLEANUP(statement_finalizep) sqlite3_stmt *unique = NULL;
 	CLEANUP(statement_finalizep) sqlite3_stmt *foreign = NULL;

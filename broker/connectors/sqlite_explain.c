@@ -27,37 +27,31 @@ static int prepare_prefixed(sqlite3 *sqlite, const char *prefix, const char *sql
 	return sqlite3_prepare_v2(sqlite, text, -1, ret_row, NULL);
 }
 
-static bool add_page(int64_t page, int64_t **pages, size_t *count)
+static void add_page(struct explain_page page, struct explain_page **pages, size_t *count)
 {
 	for (size_t i = 0; i < *count; i++)
-		if ((*pages)[i] == page)
-			return false;
+		if ((*pages)[i].page == page.page && (*pages)[i].database == page.database)
+			return;
 	*pages = mem_grow(*pages, (*count + 1) * sizeof(**pages));
 	(*pages)[(*count)++] = page;
-	return true;
 }
 
-int explain_opened(sqlite3 *sqlite, const char *sql, int64_t **ret_pages, size_t *ret_count,
-		   struct err *err)
+int explain_opened(sqlite3 *sqlite, const char *sql, struct explain_page **ret_pages,
+		   size_t *ret_count, struct err *err)
 {
 	CLEANUP(statement_finalizep) sqlite3_stmt *row = NULL;
-	int64_t *pages = NULL;
+	struct explain_page *pages = NULL;
 	size_t count = 0;
 	int rc = prepare_prefixed(sqlite, "EXPLAIN ", sql, &row);
 
-	if (rc != SQLITE_OK)
-		return err_set(err, ERR_UNAVAILABLE, "explain: %s", sqlite3_errmsg(sqlite));
-	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
+	while (rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
 		const char *opcode = (const char *)sqlite3_column_text(row, 1);
 
-		if (!opcode ||
-		    (strcmp(opcode, "OpenRead") != 0 && strcmp(opcode, "ReopenIdx") != 0))
-			continue;
-		if (sqlite3_column_int(row, 4) != 0) { /* p3: the database; 0 is main */
-			mem_free(pages);
-			return err_set(err, ERR_DENIED, "explain: opens another database");
-		}
-		add_page(sqlite3_column_int64(row, 3), &pages, &count);
+		if (opcode && (strcmp(opcode, "OpenRead") == 0 || strcmp(opcode, "ReopenIdx") == 0))
+			add_page((struct explain_page){sqlite3_column_int(row, 4),    /* p3 */
+						       sqlite3_column_int64(row, 3)}, /* p2 */
+				 &pages, &count);
+		rc = SQLITE_OK;
 	}
 	if (rc != SQLITE_DONE) {
 		mem_free(pages);
@@ -123,7 +117,7 @@ static int64_t size_of(struct database *database, struct explain_sizes *sizes, i
 }
 
 static int64_t estimate(struct database *database, struct explain_sizes *sizes,
-			const int64_t *pages, size_t count)
+			const struct explain_page *pages, size_t count)
 {
 	int64_t bytes = count ? database->page_size : 0; /* the file's first page */
 	int64_t now;
@@ -135,7 +129,7 @@ static int64_t estimate(struct database *database, struct explain_sizes *sizes,
 	sizes->version = database->catalog->version;
 	sizes->page_count = now;
 	for (size_t i = 0; i < count; i++)
-		bytes += size_of(database, sizes, pages[i]);
+		bytes += size_of(database, sizes, pages[i].page);
 	guard_close(&database->guard);
 	return bytes;
 }
@@ -165,7 +159,7 @@ static int read_plan(sqlite3_stmt *row, struct json *plan)
 
 /* Compiles again, so looks again at what would be read. */
 static int plan_within(struct database *database, const char *sql, const struct reach *facts,
-		       const struct reach *view, struct json *plan, int64_t **ret_pages,
+		       const struct reach *view, struct json *plan, struct explain_page **ret_pages,
 		       size_t *ret_count, struct refusal *refusal)
 {
 	CLEANUP(statement_finalizep) sqlite3_stmt *row = NULL;
@@ -196,7 +190,7 @@ int explain_statement(struct database *database, struct explain_sizes *sizes, co
 	CLEANUP(json_freep) struct json *result = json_object();
 	CLEANUP(json_freep) struct json *plan = json_array();
 	CLEANUP(json_freep) struct json *names = json_object();
-	int64_t *pages = NULL;
+	struct explain_page *pages = NULL;
 	size_t count = 0;
 
 	if (plan_within(database, sql, facts, view, plan, &pages, &count, refusal) < 0) {

@@ -11,10 +11,14 @@
 #include "base/json.h"
 #include "broker/connectors/sqlite_open.h"
 
-/* The root pages (in main) that the statement's program opens, each once; the caller frees. The
- * caller has set the guard's mode and has compiled sql alone before. A virtual table other than
- * json_each and json_tree fails. https://www.sqlite.org/opcode.html */
-MUST_CHECK int explain_opened(sqlite3 *sqlite, const char *sql, int64_t **ret_pages,
+struct explain_page { /* the root of a b-tree */
+	int database; /* 0 main, 1 temp */
+	int64_t page;
+};
+
+/* What the statement's program opens, each once; the caller frees. The caller has set the guard's
+ * mode and has compiled sql alone before. https://www.sqlite.org/opcode.html */
+MUST_CHECK int explain_opened(sqlite3 *sqlite, const char *sql, struct explain_page **ret_pages,
 			      size_t *ret_count, struct err *err);
 
 /* Sizes of b-trees, remembered until schema or file size change. Zero is empty. */

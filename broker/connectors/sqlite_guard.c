@@ -59,33 +59,50 @@ static int check_whole(struct guard *guard, size_t table, const char *name)
 	return SQLITE_OK;
 }
 
-static int check_column(struct guard *guard, size_t table, const char *column)
+/* The narrow view of a table reads its columns for whoever reads it; what of them is used shows in
+ * the reads of the view itself. A column that is not shown counts in any case. */
+static bool is_by_narrow_view(const struct guard *guard, size_t table, size_t column,
+			      const char *database, const char *accessor)
+{
+	return guard->view->tables[table].listed && strcmp(database, "main") == 0 && accessor &&
+	       sqlite3_stricmp(accessor, guard->view->catalog->tables[table].name) == 0 &&
+	       reach_has_column(guard->view, table, column);
+}
+
+static int check_column(struct guard *guard, size_t table, const char *column, const char *database,
+			const char *accessor)
 {
 	size_t place = catalog_column_find(&guard->view->catalog->tables[table], column);
 
-	if (guard->marker && strcmp(column, guard->marker) == 0)
+	if (guard->marker && strcmp(column, guard->marker) == 0) {
 		guard->star_table = table;
-	else if (place != CATALOG_NONE)
-		reach_add_column(guard->facts, table, place);
-	else if (sqlite3_stricmp(column, "ROWID") == 0)
+	} else if (place != CATALOG_NONE) {
+		if (!is_by_narrow_view(guard, table, place, database, accessor))
+			reach_add_column(guard->facts, table, place);
+	} else if (sqlite3_stricmp(column, "ROWID") == 0) {
 		reach_add_rowid(guard->facts, table);
-	else
+	} else {
 		return refuse(guard, GUARD_NAME, column);
+	}
 	return SQLITE_OK;
 }
 
 static int check_read(struct guard *guard, const char *name, const char *column,
-		      const char *database)
+		      const char *database, const char *accessor)
 {
 	size_t table;
 
-	if (!name || !column || (database && strcmp(database, "main") != 0))
+	if (!name || !column)
 		return refuse(guard, GUARD_NAME, name);
 	table = catalog_table_find(guard->view->catalog, name);
+	if (database && strcmp(database, "main") != 0 &&
+	    (strcmp(database, "temp") != 0 || table == CATALOG_NONE ||
+	     !guard->view->tables[table].listed))
+		return refuse(guard, GUARD_NAME, name);
 	if (column[0] == '\0')
 		return check_whole(guard, table, name);
 	if (table != CATALOG_NONE)
-		return check_column(guard, table, column);
+		return check_column(guard, table, column, database ? database : "main", accessor);
 	if (in_list(name, table_functions, ARRAY_LEN(table_functions)))
 		return check_function(guard, name);
 	return refuse(guard, GUARD_NAME, name);
@@ -96,7 +113,6 @@ static int authorize(void *data, int action, const char *first, const char *seco
 {
 	struct guard *guard = data;
 
-	(void)accessor; /* a common table expression can take any name: it proves nothing */
 	if (guard->mode == GUARD_INTERNAL)
 		return SQLITE_OK;
 	if (guard->mode == GUARD_CLOSED)
@@ -106,7 +122,7 @@ static int authorize(void *data, int action, const char *first, const char *seco
 	case SQLITE_RECURSIVE:
 		return SQLITE_OK;
 	case SQLITE_READ:
-		return check_read(guard, first, second, database);
+		return check_read(guard, first, second, database, accessor);
 	case SQLITE_FUNCTION:
 		return second ? check_function(guard, second)
 			      : refuse(guard, GUARD_FUNCTION, second);

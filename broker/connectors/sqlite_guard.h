@@ -9,6 +9,9 @@
  *   INTERNAL  everything: only around fixed SQL of our own
  *   COLLECT   reading, and what is read is written down
  *
+ * Listed tables are read through temporary views of the same name (sqlite_narrow.h): in the
+ * database "temp" what the statement reads, in "main" what the view does.
+ *
  * So what is enforced is the comparison of what was collected with what is allowed; a statement
  * then runs with the guard closed, and cannot turn into another one.
  *

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "broker/connectors/sqlite_narrow.h"
 #include "broker/connectors/sqlite_run.h"
 #include "broker/connectors/sqlite_tables.h"
 #include "writ/limits.h"
@@ -51,6 +52,7 @@ static void on_changing(void *data)
 		session->views[i] = NULL;
 	}
 	explain_sizes_clear(&session->sizes);
+	session->narrow = NULL; /* what is left of them is replaced before the next statement */
 }
 
 void session_init(struct session *session, const char *path)
@@ -81,6 +83,19 @@ static int view_make(struct session *session, const struct json *policy, const c
 	return 0;
 }
 
+/* Narrow views are part of the connection's schema: changing them costs every statement. */
+static int use_narrow(struct session *session, const struct view *view, struct refusal *refusal)
+{
+	if (session->narrow == view)
+		return 0;
+	drop_statements(session, NULL);
+	session->narrow = NULL;
+	if (narrow_install(&session->database, view->reach, view->shadow.marker, refusal) < 0)
+		return -1;
+	session->narrow = view;
+	return 0;
+}
+
 /* The least used place, so that a view in use is not made anew. */
 static int session_view(struct session *session, const struct json *policy, struct view **ret_view,
 			struct refusal *refusal)
@@ -106,16 +121,18 @@ static int session_view(struct session *session, const struct json *policy, stru
 		result = view_make(session, policy, buf_str(&text), &view, refusal);
 		if (result == 0) {
 			drop_statements(session, *place);
+			if (session->narrow == *place)
+				session->narrow = NULL;
 			view_free(*place);
 			*place = view;
 		}
 	}
-	if (result == 0) {
-		(*place)->used = ++session->clock;
-		*ret_view = *place;
-	}
 	buf_clear(&text);
-	return result;
+	if (result < 0 || use_narrow(session, *place, refusal) < 0)
+		return -1;
+	(*place)->used = ++session->clock;
+	*ret_view = *place;
+	return 0;
 }
 
 int session_statement(struct session *session, struct view *view, const char *sql,

@@ -36,7 +36,8 @@ struct session {
 	struct view *views[SESSION_VIEWS];
 	struct kept_statement statements[SESSION_STATEMENTS];
 	struct explain_sizes sizes;
-	uint64_t clock; /* of "used" */
+	const struct view *narrow; /* whose narrow views the connection has; NULL: none */
+	uint64_t clock;		   /* of "used" */
 };
 
 void session_init(struct session *session, const char *path);

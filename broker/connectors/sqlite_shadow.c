@@ -36,7 +36,7 @@ static void add_table(struct buf *sql, const struct reach *view, size_t table, c
 	bool listed = view->tables[table].listed;
 	bool first = true;
 
-	buf_add_str(sql, "CREATE TABLE ");
+	buf_add_str(sql, listed ? "CREATE TEMP TABLE " : "CREATE TABLE ");
 	sql_add_name(sql, source->name);
 	buf_add_str(sql, " (");
 	for (size_t c = 0; c < source->column_count; c++) {
@@ -73,7 +73,7 @@ static int make_tables(struct shadow *shadow, const struct reach *view, struct e
 	struct buf sql = BUF_INIT;
 	int rc;
 
-	buf_add_str(&sql, "PRAGMA journal_mode = OFF; BEGIN;");
+	buf_add_str(&sql, "PRAGMA temp_store = MEMORY; BEGIN;");
 	for (size_t t = 0; t < view->catalog->table_count; t++)
 		if (view->tables[t].in)
 			add_table(&sql, view, t, shadow->marker);
@@ -117,34 +117,35 @@ void shadow_close(struct shadow *shadow)
 }
 
 /* Its own root pages: another file than the source, so another numbering. */
-static int add_by_root(struct shadow *shadow, int64_t page, struct reach *facts)
+static int add_by_root(struct shadow *shadow, struct explain_page page, struct reach *facts)
 {
-	static const char sql[] = "SELECT tbl_name FROM sqlite_schema WHERE rootpage = ?1";
+	static const char *const sql[] = {
+		"SELECT tbl_name FROM main.sqlite_schema WHERE rootpage = ?1",
+		"SELECT tbl_name FROM temp.sqlite_schema WHERE rootpage = ?1"};
+	size_t table = CATALOG_NONE;
 	sqlite3_stmt *row = NULL;
-	int found = -1;
 
 	guard_internal(&shadow->guard);
-	if (sqlite3_prepare_v2(shadow->sqlite, sql, -1, &row, NULL) == SQLITE_OK) {
-		sqlite3_bind_int64(row, 1, page);
+	if (sqlite3_prepare_v2(shadow->sqlite, sql[page.database == 1], -1, &row, NULL) ==
+	    SQLITE_OK) {
+		sqlite3_bind_int64(row, 1, page.page);
 		if (sqlite3_step(row) == SQLITE_ROW) {
 			const char *name = (const char *)sqlite3_column_text(row, 0);
-			size_t table =
-				name ? catalog_table_find(facts->catalog, name) : CATALOG_NONE;
 
-			if (table != CATALOG_NONE) {
-				reach_add_table(facts, table);
-				found = 0;
-			}
+			table = name ? catalog_table_find(facts->catalog, name) : CATALOG_NONE;
 		}
 	}
 	sqlite3_finalize(row);
 	guard_close(&shadow->guard);
-	return found;
+	if (table == CATALOG_NONE)
+		return -1;
+	reach_add_table(facts, table);
+	return 0;
 }
 
 int shadow_opened(struct shadow *shadow, const char *sql, struct reach *facts, struct err *err)
 {
-	int64_t *pages = NULL;
+	struct explain_page *pages = NULL;
 	size_t count = 0;
 	int result = 0;
 
@@ -155,7 +156,7 @@ int shadow_opened(struct shadow *shadow, const char *sql, struct reach *facts, s
 	for (size_t i = 0; result == 0 && i < count; i++)
 		if (add_by_root(shadow, pages[i], facts) < 0)
 			result = err_set(err, ERR_INTERNAL, "shadow: unknown page %lld",
-					 (long long)pages[i]);
+					 (long long)pages[i].page);
 	mem_free(pages);
 	return result;
 }

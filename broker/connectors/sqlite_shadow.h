@@ -5,7 +5,8 @@
  *
  * A table whose columns are listed has one more column with a name nobody can guess: only SELECT *
  * reads it, so SELECT * is noticed whether or not something is hidden. That column is the key of a
- * table WITHOUT ROWID, so the hidden row number is out of reach too.
+ * table WITHOUT ROWID, so the hidden row number is out of reach too. As in the source, where a
+ * temporary view stands in front of it (sqlite_narrow.h), such a table is in "temp", not in "main".
  */
 #ifndef BROKER_CONNECTORS_SQLITE_SHADOW_H
 #define BROKER_CONNECTORS_SQLITE_SHADOW_H

@@ -67,9 +67,8 @@ static int check_first_word(const char *sql, struct refusal *refusal)
 
 static int refuse_neutral(struct refusal *refusal)
 {
-	return refusal_set(
-		refusal, BY_POLICY, "write every column as table.column and every join with ON",
-		"the statement reaches beyond what is granted; name the columns you need");
+	return refusal_set(refusal, BY_POLICY, "use other tables of list_tables",
+			   "the statement reaches beyond what is granted");
 }
 
 static int refuse_star(const struct reach *view, size_t table, struct refusal *refusal)
@@ -79,11 +78,10 @@ static int refuse_star(const struct reach *view, size_t table, struct refusal *r
 	for (size_t c = 0; c < view->catalog->tables[table].column_count; c++) {
 		if (!reach_has_column(view, table, c))
 			continue;
-		buf_add_str(&names, names.len ? ", " : "");
+		buf_add_str(&names, names.len ? ", " : "; name the columns you need: ");
 		buf_add_str(&names, reach_column_name(view, table, c));
 	}
-	refusal_set(refusal, BY_POLICY, "name the columns",
-		    "SELECT * is not granted on %s; name the columns you need: %s",
+	refusal_set(refusal, BY_POLICY, "name the columns", "SELECT * is not granted on %s%s",
 		    reach_table_name(view, table), buf_str(&names));
 	buf_clear(&names);
 	return -1;
@@ -141,6 +139,9 @@ static int refuse_shadow(struct shadow *shadow, const struct reach *view, const 
 		return refuse_write(refusal);
 	if (strncmp(text, "no such column", 14) == 0)
 		return refusal_set(refusal, BY_DATABASE, "call search_schema", "%s", text);
+	if (strncmp(text, "no such table: main.", 20) == 0)
+		return refusal_set(refusal, BY_DATABASE, "write the table's name alone", "%s",
+				   text);
 	if (strncmp(text, "no such table", 13) == 0)
 		return refusal_set(refusal, BY_DATABASE, "call list_tables", "%s", text);
 	return refusal_set(refusal, BY_DATABASE, "correct the statement", "%s", text);
@@ -185,16 +186,24 @@ static int check_shape(sqlite3_stmt *compiled, const char *tail, struct refusal 
 	return 0;
 }
 
-static int check_natural(const struct reach *view, const struct reach *facts,
-			 struct refusal *refusal)
+/* Which of the columns that a NATURAL JOIN or USING of the statement compares belong to which table
+ * is not known: all that could be meant count. */
+static void add_compared(const struct sql_joins *joins, const struct reach *view,
+			 struct reach *facts)
 {
-	for (size_t t = 0; t < facts->catalog->table_count; t++)
-		if (facts->tables[t].in && view->tables[t].in && view->tables[t].listed)
-			return refusal_set(refusal, BY_POLICY, "write the join with ON",
-					   "NATURAL JOIN is not granted on %s; write the join's "
-					   "columns with ON",
-					   reach_table_name(view, t));
-	return 0;
+	for (size_t t = 0; t < facts->catalog->table_count; t++) {
+		const struct catalog_table *table = &facts->catalog->tables[t];
+
+		for (size_t c = 0; facts->tables[t].in && c < table->column_count; c++) {
+			bool compared = joins->natural;
+
+			for (size_t i = 0; !compared && i < joins->using_count; i++)
+				compared = sqlite3_stricmp(joins->using_columns[i],
+							   table->columns[c].name) == 0;
+			if (compared && (!view || reach_has_column(view, t, c)))
+				reach_add_column(facts, t, c);
+		}
+	}
 }
 
 static int compile_in_shadow(struct shadow *shadow, const struct reach *view, const char *sql,
@@ -217,19 +226,19 @@ static int compile_in_shadow(struct shadow *shadow, const struct reach *view, co
 		return refuse_star(view, shadow->guard.star_table, refusal);
 	for (size_t t = 0; t < view->catalog->table_count; t++)
 		facts->tables[t].rowid = false; /* the source knows which column that is */
-	if ((joins->natural || joins->using_count) && shadow_opened(shadow, sql, facts, &err) < 0)
-		return refusal_from_err(refusal, &err);
-	if (joins->natural)
-		return check_natural(view, facts, refusal);
+	if (joins->natural || joins->using_count) {
+		if (shadow_opened(shadow, sql, facts, &err) < 0)
+			return refusal_from_err(refusal, &err);
+		add_compared(joins, view, facts);
+	}
 	return 0;
 }
 
-/* May SQLite's words about the source itself be passed on? Only where nothing can be hidden. */
-static bool is_open(const struct reach *view, const struct reach *facts)
+/* May SQLite's words about the source be passed on? Not about what a view does inside. */
+static bool is_open(const struct reach *facts)
 {
 	for (size_t t = 0; t < facts->catalog->table_count; t++)
-		if (facts->tables[t].in &&
-		    (view->tables[t].listed || facts->catalog->tables[t].is_view))
+		if (facts->tables[t].in && facts->catalog->tables[t].is_view)
 			return false;
 	return true;
 }
@@ -237,7 +246,7 @@ static bool is_open(const struct reach *view, const struct reach *facts)
 static int add_opened(struct database *database, const char *sql, struct reach *facts,
 		      struct refusal *refusal)
 {
-	int64_t *pages = NULL;
+	struct explain_page *pages = NULL;
 	size_t count = 0;
 	struct err err;
 	int result = 0;
@@ -245,9 +254,10 @@ static int add_opened(struct database *database, const char *sql, struct reach *
 	if (explain_opened(database->sqlite, sql, &pages, &count, &err) < 0)
 		return refusal_from_err(refusal, &err);
 	for (size_t i = 0; result == 0 && i < count; i++) {
-		const struct catalog_root *root = catalog_root_find(database->catalog, pages[i]);
+		const struct catalog_root *root =
+			catalog_root_find(database->catalog, pages[i].page);
 
-		if (root)
+		if (root && pages[i].database == 0)
 			reach_add_table(facts, root->table);
 		else
 			result = refuse_neutral(refusal);
@@ -262,7 +272,7 @@ static int compile_in_source(struct database *database, const struct reach *view
 {
 	CLEANUP(statement_finalizep) sqlite3_stmt *compiled = NULL;
 	const char *tail = sql;
-	bool open = is_open(view, facts);
+	bool open = is_open(facts);
 	int rc, result;
 
 	guard_collect(&database->guard, view, facts);
@@ -319,42 +329,12 @@ static void add_joins_of_views(const struct reach *facts, struct sql_joins *join
 	}
 }
 
-static void add_using_column(struct reach *facts, const char *column)
-{
-	for (size_t t = 0; t < facts->catalog->table_count; t++) {
-		size_t place;
-
-		if (!facts->tables[t].in)
-			continue;
-		place = catalog_column_find(&facts->catalog->tables[t], column);
-		if (place != CATALOG_NONE)
-			reach_add_column(facts, t, place);
-	}
-}
-
-/* NATURAL compares whatever names two of its sides share, and a table may be both. */
-static void add_natural_columns(struct reach *facts)
-{
-	for (size_t t = 0; t < facts->catalog->table_count; t++)
-		for (size_t c = 0;
-		     facts->tables[t].in && c < facts->catalog->tables[t].column_count; c++)
-			reach_add_column(facts, t, c);
-}
-
-static void add_compared_columns(struct sql_joins *joins, struct reach *facts)
-{
-	add_joins_of_views(facts, joins);
-	for (size_t i = 0; i < joins->using_count; i++)
-		add_using_column(facts, joins->using_columns[i]);
-	if (joins->natural)
-		add_natural_columns(facts);
-}
-
 int statement_prepare(struct database *database, const struct reach *view, struct shadow *shadow,
 		      const char *sql, struct statement **ret_statement, struct refusal *refusal)
 {
 	CLEANUP(statement_freep) struct statement *statement = mem_alloc(sizeof(*statement));
-	CLEANUP(joins_clearp) struct sql_joins joins = {0};
+	CLEANUP(joins_clearp) struct sql_joins joins = {0}; /* of the statement */
+	CLEANUP(joins_clearp) struct sql_joins inner = {0}; /* of the views it uses */
 
 	statement->sql = mem_str(sql);
 	statement->facts = reach_new(database->catalog);
@@ -364,7 +344,8 @@ int statement_prepare(struct database *database, const struct reach *view, struc
 	    compile_in_source(database, view, sql, statement->facts, &statement->compiled,
 			      refusal) < 0)
 		return -1;
-	add_compared_columns(&joins, statement->facts);
+	add_joins_of_views(statement->facts, &inner);
+	add_compared(&inner, NULL, statement->facts);
 	if (!reach_within(statement->facts, view, true))
 		return refuse_neutral(refusal);
 	*ret_statement = TAKE(statement);

@@ -20,8 +20,8 @@ struct statement {
 	struct reach *facts;
 };
 
-/* view and shadow belong together and to the database's present catalog. The guard is closed when
- * this returns. */
+/* view and shadow belong together and to the database's present catalog, and the narrow views of
+ * view are installed. The guard is closed when this returns. */
 MUST_CHECK int statement_prepare(struct database *database, const struct reach *view,
 				 struct shadow *shadow, const char *sql,
 				 struct statement **ret_statement, struct refusal *refusal);

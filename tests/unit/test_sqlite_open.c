@@ -19,6 +19,7 @@ static void write_file(const char *path, const void *bytes, size_t len)
 /* What the agent hears of a file: the answer to a small question. */
 static struct json *ask(struct fixture *fixture)
 {
+	session_clear(&fixture->session);
 	session_init(&fixture->session, fixture->path);
 	fixture->view = "{\"tables\":{\"t\":\"all\"},\"functions\":[]}";
 	return fixture_run(fixture, "SELECT a FROM t");

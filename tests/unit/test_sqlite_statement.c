@@ -17,7 +17,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define NEUTRAL "the statement reaches beyond what is granted; name the columns you need"
+#define NEUTRAL "the statement reaches beyond what is granted"
 #define STAR "SELECT * is not granted on customers; name the columns you need: customer_id, region"
 #define MORE "only reading is possible here; the statement would do more"
 
@@ -161,11 +161,14 @@ static void test_common_table_expressions_may_bear_any_name(void **state)
 		"[\"count\"]");
 	reports(state, "WITH sqlite AS (SELECT 1 AS x) SELECT x FROM sqlite", "[]", "[]", "[]");
 	/* the body means the table, the rest means the expression */
+	reports(state, "WITH orders AS (SELECT note AS n FROM main.orders) SELECT n FROM orders",
+		"[\"orders\"]", "[\"orders.note\"]", "[]");
 	reports(state,
-		"WITH customers AS (SELECT region AS r FROM main.customers) SELECT r FROM "
+		"WITH customers AS (SELECT region AS r FROM temp.customers) SELECT r FROM "
 		"customers",
 		"[\"customers\"]", "[\"customers.region\"]", "[]");
-	refused(state, "WITH orders AS (SELECT name FROM main.customers) SELECT * FROM orders",
+	refused(state,
+		"WITH customers AS (SELECT name FROM temp.customers) SELECT * FROM customers",
 		"database", "no such column: name");
 	refused(state, "WITH payroll AS (SELECT * FROM main.payroll) SELECT count(*) FROM payroll",
 		"database", "no such table: main.payroll");
@@ -223,27 +226,77 @@ static void test_columns_compared_by_using_are_reported(void **state)
 static void test_joins_never_compare_hidden_columns(void **state)
 {
 	/* customers.note is hidden and orders.note is not */
-	refused(state, "SELECT 1 FROM orders NATURAL JOIN customers", "policy",
-		"NATURAL JOIN is not granted on customers; write the join's columns with ON");
+	reports(state, "SELECT orders.order_id FROM orders NATURAL JOIN customers",
+		"[\"customers\",\"orders\"]",
+		"[\"customers.customer_id\",\"customers.region\",\"orders.order_id\","
+		"\"orders.customer_id\",\"orders.note\",\"orders.update\"]",
+		"[]");
+	assert_rows(fixture_run(*state,
+				"SELECT order_id FROM orders NATURAL JOIN customers ORDER BY 1"),
+		    "[[10],[11],[12]]");
 	refused(state, "SELECT 1 FROM orders JOIN customers USING (note)", "database",
 		"cannot join using column note - column not present in both tables");
-	refused(state, "SELECT 1 FROM customers c JOIN items i ON 1 JOIN orders o USING (note)",
-		"database", "cannot join using column note - column not present in both tables");
-	/* the source would take customers.note for the left side */
-	refused(state,
-		"SELECT 1 FROM customers c JOIN orders o ON o.customer_id = c.customer_id "
-		"JOIN orders p USING (note)",
-		"policy", NEUTRAL);
+	/* the left side's note is orders', whatever customers has */
+	assert_rows(
+		fixture_run(*state,
+			    "SELECT p.order_id FROM customers c JOIN orders o ON o.customer_id ="
+			    " c.customer_id JOIN orders p USING (note) ORDER BY 1"),
+		"[[10],[11]]");
 }
 
 static void test_a_hidden_column_never_takes_the_place_of_a_shown_one(void **state)
 {
-	refused(state, "SELECT note FROM orders JOIN customers USING (customer_id)", "policy",
-		NEUTRAL);
-	refused(state, "SELECT (SELECT note FROM customers) FROM orders", "policy", NEUTRAL);
-	reports(state, "SELECT orders.note FROM orders JOIN customers USING (customer_id)",
+	reports(state, "SELECT note FROM orders JOIN customers USING (customer_id)",
 		"[\"customers\",\"orders\"]",
 		"[\"customers.customer_id\",\"orders.customer_id\",\"orders.note\"]", "[]");
+	/* the inner note is the outer table's */
+	reports(state, "SELECT (SELECT note FROM customers) FROM orders",
+		"[\"customers\",\"orders\"]", "[\"customers.\",\"orders.note\"]", "[]");
+	assert_rows(fixture_run(*state,
+				"SELECT region AS name, count(*) FROM customers WHERE region"
+				" IS NOT NULL GROUP BY name ORDER BY name"),
+		    "[[\"East\",1],[\"West\",1]]");
+}
+
+static void test_listed_tables_are_not_in_main(void **state)
+{
+	struct json *result = fixture_prepare(*state, "SELECT region FROM main.customers");
+
+	assert_member(result, "hint", "\"write the table's name alone\"");
+	assert_refused(result, "database", "no such table: main.customers");
+	assert_rows(fixture_run(*state, "SELECT count(*) FROM main.orders"), "[[3]]");
+}
+
+static void test_two_views_take_turns_on_one_connection(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (int i = 0; i < 3; i++) {
+		fixture->view = "{\"tables\":{\"customers\":[\"region\"]}}";
+		assert_rows(fixture_run(fixture, "SELECT region FROM customers LIMIT 1"),
+			    "[[\"East\"]]");
+		refused(state, "SELECT name FROM customers", "database", "no such column: name");
+		fixture->view = "{\"tables\":{\"customers\":[\"name\"]}}";
+		assert_rows(fixture_run(fixture, "SELECT name FROM customers LIMIT 1"),
+			    "[[\"Ada\"]]");
+		refused(state, "SELECT region FROM customers", "database",
+			"no such column: region");
+		fixture->view = "{\"tables\":{\"customers\":\"all\"}}";
+		assert_rows(fixture_run(fixture, "SELECT * FROM customers LIMIT 1"),
+			    "[[1,\"Ada\",\"East\",\"vip\"]]");
+	}
+}
+
+static void test_a_table_of_which_no_column_is_shown_can_be_counted(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->view = "{\"tables\":{\"customers\":[]},\"functions\":[]}";
+	reports(state, "SELECT count(*) FROM customers", "[\"customers\"]", "[\"customers.\"]",
+		"[\"count\"]");
+	assert_rows(fixture_run(fixture, "SELECT count(*) FROM customers"), "[[3]]");
+	refused(state, "SELECT * FROM customers", "policy", "SELECT * is not granted on customers");
+	refused(state, "SELECT region FROM customers", "database", "no such column: region");
 }
 
 static void test_the_row_number_is_a_column_where_all_are_shown(void **state)
@@ -352,6 +405,113 @@ static void test_no_way_around_reading_is_open(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		refused(state, cases[i].sql, cases[i].by, cases[i].error);
+}
+
+/* The same view over two databases, one of which holds more: nobody can tell which is which. */
+static void test_what_is_hidden_changes_no_answer(void **state)
+{
+	static const char bare[] =
+		"CREATE TABLE customers(customer_id INTEGER PRIMARY KEY, region);"
+		"CREATE TABLE orders(order_id INTEGER PRIMARY KEY, customer_id,"
+		" note TEXT);";
+	static const char more[] = "CREATE TABLE customers(customer_id INTEGER PRIMARY KEY, region,"
+				   " name, salary, rowid, c);"
+				   "CREATE TABLE orders(order_id INTEGER PRIMARY KEY, customer_id,"
+				   " note TEXT);"
+				   "CREATE TABLE payroll(customer_id, name, salary);"
+				   "CREATE VIEW pay AS SELECT salary FROM payroll;"
+				   "CREATE INDEX by_name ON customers(name);"
+				   "CREATE TRIGGER t AFTER INSERT ON orders BEGIN SELECT 1; END;"
+				   "CREATE VIRTUAL TABLE found USING fts5(name);";
+	static const char data[] = "INSERT INTO customers(customer_id, region) VALUES (1,'East');"
+				   "INSERT INTO orders VALUES (10,1,'n')";
+	static const char *const statements[] = {
+		"SELECT * FROM payroll",
+		"SELECT count(*) FROM payroll",
+		"SELECT payroll.* FROM orders",
+		"SELECT customers.name FROM customers",
+		"SELECT name, region FROM customers",
+		"SELECT rowid FROM customers",
+		"SELECT customers.rowid FROM customers",
+		"SELECT oid FROM customers",
+		"SELECT * FROM customers",
+		"SELECT c.* FROM customers c",
+		"SELECT count(*) FROM customers",
+		"SELECT region FROM customers",
+		"SELECT region AS name FROM customers ORDER BY name",
+		"SELECT region AS salary FROM customers GROUP BY salary",
+		"SELECT region FROM customers WHERE salary > 1",
+		"SELECT region FROM customers ORDER BY 1",
+		"SELECT region FROM customers INDEXED BY by_name",
+		"SELECT region FROM customers NATURAL JOIN orders",
+		"SELECT 1 FROM customers NATURAL JOIN payroll",
+		"SELECT 1 FROM customers JOIN orders USING (customer_id)",
+		"SELECT 1 FROM customers JOIN orders USING (salary)",
+		"SELECT 1 FROM customers JOIN payroll USING (customer_id)",
+		"SELECT note FROM orders JOIN customers USING (customer_id)",
+		"SELECT (SELECT max(salary) FROM payroll) FROM orders",
+		"SELECT 1 WHERE EXISTS (SELECT 1 FROM payroll)",
+		"SELECT 1 FROM orders WHERE customer_id IN payroll",
+		"SELECT 1 FROM orders WHERE note MATCH 'x'",
+		"SELECT * FROM found",
+		"SELECT * FROM found('x')",
+		"SELECT * FROM found_content",
+		"SELECT * FROM pay",
+		"SELECT main.payroll.name FROM payroll",
+		"WITH payroll AS (SELECT 1 AS salary) SELECT salary FROM payroll",
+		"WITH payroll AS (SELECT 1) SELECT count(*) FROM payroll",
+		"WITH payroll(a) AS (SELECT region FROM customers) SELECT a FROM payroll",
+		"WITH found AS (SELECT 1 AS x) SELECT x FROM found",
+		"WITH pay AS (SELECT 1 AS x), b AS (SELECT count(*) AS n FROM pay) SELECT n FROM b",
+		"SELECT payroll.region FROM customers AS payroll",
+		"SELECT name.region FROM customers AS name",
+		"SELECT sum(order_id) OVER payroll FROM orders WINDOW payroll AS (ORDER BY note)",
+		"SELECT 1 FROM orders AS o, json_each('[1]') AS payroll",
+		"SELECT key FROM json_each('[1]') AS salary",
+		"EXPLAIN SELECT * FROM payroll",
+		"SELECT count(*) FROM (SELECT * FROM payroll)",
+		"SELECT 1 UNION ALL SELECT salary FROM payroll",
+		"SELECT typeof(salary) FROM customers",
+		"SELECT count(c) FROM customers",
+		"SELECT 1 FROM customers c WHERE c = 1",
+		"SELECT 'payroll' FROM orders",
+		"SELECT 1 FROM 'payroll'",
+		"SELECT 1 FROM [payroll]",
+	};
+	struct fixture left, right;
+
+	(void)state;
+	fixture_open(&left, bare);
+	fixture_open(&right, more);
+	fixture_exec(left.path, data);
+	fixture_exec(right.path, data);
+	left.view = right.view = "{\"tables\":{\"customers\":[\"customer_id\",\"region\"],"
+				 "\"orders\":\"all\"},\"functions\":[]}";
+	for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
+		CLEANUP(json_freep) struct json *a = fixture_prepare(&left, statements[i]);
+		CLEANUP(json_freep) struct json *b = fixture_prepare(&right, statements[i]);
+
+		if (!json_equal(a, b)) {
+			CLEANUP(mem_freep) char *a_text = text_of(a);
+			CLEANUP(mem_freep) char *b_text = text_of(b);
+
+			fail_msg("%s:\n%s\n%s", statements[i], a_text, b_text);
+		}
+	}
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const calls[][2] = {
+			{"list_tables", "{}"},
+			{"describe_table", "{\"table\":\"customers\"}"},
+			{"search_schema", "{\"text\":\"salary name payroll customer\"}"}};
+		CLEANUP(json_freep)
+		struct json *a = fixture_tool(&left, calls[i][0], calls[i][1]);
+		CLEANUP(json_freep)
+		struct json *b = fixture_tool(&right, calls[i][0], calls[i][1]);
+
+		assert_true(json_equal(a, b));
+	}
+	fixture_close(&left);
+	fixture_close(&right);
 }
 
 /* Those run only if a policy lists their functions, which are reported to it. */
@@ -463,10 +623,14 @@ int main(void)
 		T(test_columns_compared_by_using_are_reported),
 		T(test_joins_never_compare_hidden_columns),
 		T(test_a_hidden_column_never_takes_the_place_of_a_shown_one),
+		T(test_listed_tables_are_not_in_main),
+		T(test_two_views_take_turns_on_one_connection),
+		T(test_a_table_of_which_no_column_is_shown_can_be_counted),
 		T(test_the_row_number_is_a_column_where_all_are_shown),
 		T(test_names_come_in_the_spelling_of_the_policy),
 		T(test_internal_tables_do_not_exist),
 		T(test_no_way_around_reading_is_open),
+		T(test_what_is_hidden_changes_no_answer),
 		T(test_functions_that_fill_memory_are_reported),
 		T(test_harmless_statements_pass),
 		T(test_a_statement_has_a_greatest_length),
