@@ -189,6 +189,7 @@ static int read_field(struct model *model, const struct model_dataset *dataset,
 		strcmp(text_or(json, "time_format", "text"), "epoch") == 0 ? TIME_EPOCH : TIME_TEXT;
 	field->missing = json_get_str(json, "missing");
 	field->at = text_or(json, "at", "");
+	field->column = (int)json_get_int(json, "column", 0);
 	if (read_words(model, json, "synonyms", &field->synonyms, err) < 0 ||
 	    read_words(model, json, "reads", &field->reads, err) < 0 ||
 	    read_values(model, json, field, err) < 0 ||
@@ -246,6 +247,7 @@ static int read_dataset(struct model *model, const struct json *json, struct mod
 	dataset->filter_words = json_get_str(json, "filter_words");
 	dataset->time = json_get_str(json, "time");
 	dataset->at = text_or(json, "at", "");
+	dataset->column = (int)json_get_int(json, "column", 0);
 	if (json_want_str(json, "table", &dataset->table, err) < 0 ||
 	    read_words(model, json, "synonyms", &dataset->synonyms, err) < 0 ||
 	    read_words(model, json, "primary_key", &dataset->primary_key, err) < 0 ||
@@ -292,6 +294,7 @@ static int read_relationship(struct model *model, const struct json *json,
 		return err_set(err, ERR_INVALID, "relationship %s: as many columns on both sides",
 			       relationship->name);
 	relationship->at = text_or(json, "at", "");
+	relationship->column = (int)json_get_int(json, "column", 0);
 	relationship->from = model_dataset(model, from);
 	relationship->to = model_dataset(model, to);
 	return relationship->from && relationship->to;
@@ -336,6 +339,7 @@ static int read_expected(struct model *model, const struct json *json, struct mo
 		value->from = json_get_str(item, "from");
 		value->to = json_get_str(item, "to");
 		value->at = text_or(item, "at", metric->at);
+		value->column = (int)json_get_int(item, "column", 0);
 		metric->expected_count++;
 	}
 	metric->expected = expected;
@@ -385,6 +389,7 @@ static int read_metric(struct model *model, const struct json *json, struct mode
 	metric->additivity = json_get_bool(json, "additive", false) ? ADDITIVE : NOT_ADDITIVE;
 	metric->time = json_get_str(json, "time");
 	metric->at = text_or(json, "at", "");
+	metric->column = (int)json_get_int(json, "column", 0);
 	if (json_want_str(json, "dataset", &dataset, err) < 0 ||
 	    read_numbers(json, metric, err) < 0 ||
 	    read_words(model, json, "synonyms", &metric->synonyms, err) < 0 ||

@@ -56,6 +56,7 @@ struct model_field {
 	size_t value_count;
 	struct words reads; /* "table.column" */
 	const char *at;	    /* metrics/sales.yaml:31 */
+	int column;	    /* in that line, from 1; 0 when unknown */
 };
 
 struct model_dataset {
@@ -74,6 +75,7 @@ struct model_dataset {
 	const struct model_field *fields;
 	size_t field_count;
 	const char *at;
+	int column;
 };
 
 struct model_relationship { /* each row of from has at most one row of to */
@@ -84,6 +86,7 @@ struct model_relationship { /* each row of from has at most one row of to */
 	struct words to_columns; /* as many */
 	struct words reads;
 	const char *at;
+	int column;
 };
 
 enum additivity { ADDITIVE, NOT_ADDITIVE }; /* may values of groups be added up? */
@@ -93,6 +96,7 @@ struct expected_value {	   /* what the metric is known to be, checked by `writ m
 	const char *from;  /* 2026-07-01; NULL when over all time */
 	const char *to;	   /* exclusive; NULL likewise */
 	const char *at;
+	int column;
 };
 
 struct model_metric {
@@ -118,6 +122,7 @@ struct model_metric {
 	size_t expected_count;
 	struct words reads;
 	const char *at;
+	int column;
 };
 
 /* json is one model (a member of model.json, or `model` of list_metrics). Members that a scope

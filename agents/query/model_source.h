@@ -39,8 +39,8 @@ struct json *source_synonyms(struct source *source, const struct yaml *map, cons
 /* The scalar with the ANSI_SQL expression, or NULL with a mistake. */
 const struct yaml *source_expression(struct source *source, const struct yaml *map,
 				     const char *what);
-/* "file:line" of a node, to be freed. */
-char *source_at(const struct yaml *node);
+/* Sets "at", file:line of the node, and "column". */
+void source_place(struct json *out, const struct yaml *node);
 char *source_label(const char *name); /* "net_sales" -> "net sales" */
 
 /* The extension of vendor WRIT: a JSON object checked against the table of keys. */

@@ -227,7 +227,7 @@ static struct json *read_field(struct source *source, const struct yaml *map, co
 				       table);
 	json_set_str(field, "expression", reads ? yaml_text(expression) : name);
 	json_set(field, "reads", reads ? reads : json_array());
-	set_taken(field, "at", source_at(map));
+	source_place(field, map);
 	return field;
 }
 
@@ -375,7 +375,7 @@ struct json *source_dataset(struct source *source, const struct yaml *map)
 	json_set(dataset, "unique_keys", unique_keys(source, map));
 	dataset_extension(source, map, dataset);
 	json_set(dataset, "fields", read_fields(source, map, name, table));
-	set_taken(dataset, "at", source_at(map));
+	source_place(dataset, map);
 	return dataset;
 }
 
@@ -459,7 +459,7 @@ static struct json *relationship_json(const struct yaml *map, const char *name,
 	json_set(relationship, "from_columns", from_columns);
 	json_set(relationship, "to_columns", to_columns);
 	json_set(relationship, "reads", reads);
-	set_taken(relationship, "at", source_at(map));
+	source_place(relationship, map);
 	return relationship;
 }
 

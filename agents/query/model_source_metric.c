@@ -459,7 +459,7 @@ static void read_expected_one(struct metric_reading *reading, const struct yaml 
 	json_set_str(out, "value", value);
 	set_text(out, "from", from);
 	set_text(out, "to", to);
-	set_taken(out, "at", source_at(node));
+	source_place(out, node);
 	json_push(list, out);
 }
 
@@ -586,7 +586,7 @@ struct json *source_metric(struct source *source, const struct yaml *map, const 
 			 source_text(source, map, "a metric", "description", false));
 		json_set(metric, "synonyms", source_synonyms(source, map, "a metric"));
 		json_set_str(metric, "expression", yaml_text(reading.node));
-		set_taken(metric, "at", source_at(map));
+		source_place(metric, map);
 	}
 	expr_free(reading.expr);
 	expr_free(reading.filter);

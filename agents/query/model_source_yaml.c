@@ -221,9 +221,12 @@ const struct yaml *source_expression(struct source *source, const struct yaml *m
 	return found;
 }
 
-char *source_at(const struct yaml *node)
+void source_place(struct json *out, const struct yaml *node)
 {
-	return mem_format("%s:%d", yaml_file(node), yaml_line(node));
+	CLEANUP(mem_freep) char *at = mem_format("%s:%d", yaml_file(node), yaml_line(node));
+
+	json_set_str(out, "at", at);
+	json_set_int(out, "column", yaml_column(node));
 }
 
 char *source_label(const char *name)
