@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -171,16 +172,11 @@ static void on_broker_closed(struct broker *broker)
 	fx->closed = true;
 }
 
-struct fx *fx_open_bare(const char *scope)
+/* The workspace and its state, and the loop. */
+static struct fx *make_place(const char *scope)
 {
 	struct fx *fx = mem_alloc(sizeof(*fx));
-	struct broker_options options = {.passwd_fd = -1};
-	struct config *config = NULL;
-	struct token_store *store = NULL;
-	CLEANUP(mem_freep) char *db_path = NULL;
-	static char audit_path[160];
-	struct err err = {0};
-	int ends[2];
+	CLEANUP(mem_freep) char *state = NULL;
 
 	signal(SIGPIPE, SIG_IGN);
 	crypto_init();
@@ -188,33 +184,49 @@ struct fx *fx_open_bare(const char *scope)
 	snprintf(fx->path, sizeof(fx->path), "/tmp/writ-broker-XXXXXX");
 	assert_non_null(mkdtemp(fx->path));
 	assert_int_equal(uv_loop_init(&fx->loop), 0);
-	{
-		CLEANUP(mem_freep) char *state = mem_format("%s/state", fx->path);
-
-		assert_int_equal(mkdir(state, 0700), 0);
-		fx->state_fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
+	state = mem_format("%s/state", fx->path);
+	assert_int_equal(mkdir(state, 0700), 0);
+	fx->state_fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fx_put_scope(fx, scope == NULL ? fx_scope : scope);
 	fx_set_user(fx, "alice", "[\"sales\"]", false);
 	fx_put(fx, "model.json",
 	       "{\"sales\":{\"name\":\"sales\",\"metrics\":["
 	       "{\"name\":\"orders\",\"reads\":[\"orders.order_id\"]},"
 	       "{\"name\":\"wages\",\"reads\":[\"payroll.amount\"]}]}}");
-	db_path = mem_format("%s/state/broker.db", fx->path);
+	return fx;
+}
+
+/* Our end of the control lane; the broker's is returned. */
+static int open_control(struct fx *fx)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	fx->control = lane_open(&fx->loop, ends[1], on_control_message, on_control_close, fx);
+	return ends[0];
+}
+
+struct fx *fx_open_bare(const char *scope)
+{
+	struct fx *fx = make_place(scope);
+	struct broker_options options = {.state_fd = fx->state_fd, .passwd_fd = -1};
+	struct config *config = NULL;
+	struct token_store *store = NULL;
+	CLEANUP(mem_freep) char *db_path = mem_format("%s/state/broker.db", fx->path);
+	static char audit_path[160];
+	struct err err = {0};
+
 	if (config_load(fx->state_fd, &config, &err) < 0 ||
 	    token_store_open(db_path, &store, &err) < 0)
 		fail_msg("%s", err.text);
 	snprintf(audit_path, sizeof(audit_path), "%s/state/audit", fx->path);
 	options.audit_dir = audit_path;
-	options.state_fd = fx->state_fd;
 	broker_init(&fx->broker, &fx->loop, &options, config, store);
 	fx->broker.now_us = fx_now_us;
 	fx->broker.on_closed = on_broker_closed;
 	fx->broker_open = true;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-	if (service_open(&fx->broker, ends[0], listening_socket(fx), &err) < 0)
+	if (service_open(&fx->broker, open_control(fx), listening_socket(fx), &err) < 0)
 		fail_msg("%s", err.text);
-	fx->control = lane_open(&fx->loop, ends[1], on_control_message, on_control_close, fx);
 	fx->prepared = "{\"ok\":true,\"statement\":\"s1\",\"tables\":[\"orders\"],"
 		       "\"columns\":[\"orders.order_id\"],\"functions\":[]}";
 	fx->executed = "{\"ok\":true,\"columns\":[\"order_id\"],\"types\":[\"integer\"],"
@@ -597,6 +609,88 @@ struct channel *fx_ready(struct fx *fx, const char *kind, const char *agent)
 	channel = fx_agent(fx, session, task, agent, NULL)->channel;
 	json_free(fx_ok(fx, channel, "token.issue", "{}"));
 	return channel;
+}
+
+/* The real programs. */
+
+static int start_program(const char *folder, const char *const *args, int fd3, int fd4)
+{
+	CLEANUP(mem_freep) char *path = mem_format("%s/%s", folder, args[0]);
+	int pid = fork();
+
+	if (pid == 0) {
+		/* Above 3 and 4 first, or it could be one of the numbers that are given away. */
+		fd3 = fcntl(fd3, F_DUPFD, 20);
+		fd4 = fd4 < 0 ? -1 : fcntl(fd4, F_DUPFD, 20);
+		dup2(fd3, 3);
+		if (fd4 >= 0)
+			dup2(fd4, 4);
+		execv(path, (char *const *)(uintptr_t)args);
+		_exit(127);
+	}
+	close(fd3);
+	if (fd4 >= 0)
+		close(fd4);
+	return pid;
+}
+
+static int start_attached(struct fx *fx, const char *folder, const char *const *args,
+			  const char *message)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	send_attach(fx, message, ends[0]);
+	return start_program(folder, args, ends[1], -1);
+}
+
+void fx_start_connector(struct fx *fx, const char *folder, const char *database)
+{
+	const char *const args[] = {"writ-sqlite", "sales", database, "--reduced", NULL};
+
+	fx->pids[2] =
+		start_attached(fx, folder, args,
+			       "{\"attach\":\"connector\",\"name\":\"sales\",\"kind\":\"sqlite\"}");
+}
+
+struct fx *fx_open_programs(const char *scope, const char *folder, const char *database,
+			    const char *argument)
+{
+	struct fx *fx = make_place(scope);
+	const char *const broker[] = {"writ-broker", fx->path, "--reduced", argument, NULL};
+	const char *const signer[] = {"writ-signer", fx->path, "--reduced", NULL};
+
+	fx->pids[0] = start_program(folder, broker, open_control(fx), listening_socket(fx));
+	mkdirat(fx->state_fd, "signer", 0700);
+	fx->pids[1] = start_attached(fx, folder, signer, "{\"attach\":\"signer\"}");
+	fx_start_connector(fx, folder, database);
+	fx_attach_orchestrator(fx);
+	return fx;
+}
+
+int fx_wait_broker(struct fx *fx)
+{
+	int status = 0;
+
+	fx_until(fx, waitpid(fx->pids[0], &status, WNOHANG) == fx->pids[0]);
+	fx->pids[0] = 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+void fx_close_programs(struct fx *fx)
+{
+	close_ends(fx);
+	lane_close(TAKE(fx->lane));
+	lane_close(TAKE(fx->control));
+	uv_run(&fx->loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&fx->loop), 0);
+	for (size_t i = 0; i < ARRAY_LEN(fx->pids); i++) {
+		if (fx->pids[i] > 0)
+			waitpid(fx->pids[i], NULL, 0); /* without the broker they end */
+	}
+	close(fx->state_fd);
+	nftw(fx->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	mem_free(fx);
 }
 
 /* The log as it lies on disk. */

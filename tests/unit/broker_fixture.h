@@ -57,11 +57,20 @@ struct fx {
 	size_t asked_count;
 	struct fx_end ends[FX_ENDS_MAX];
 	size_t end_count;
+	int pids[3]; /* of fx_open_programs(): broker, signer, connector */
 };
 
 /* A broker with the scope file, a signer, a connector "sales" and an orchestrator attached; open.
  */
 struct fx *fx_open(const char *scope);
+/* The same with the real writ-broker, writ-signer and writ-sqlite out of this folder. argument is
+ * one more for the broker, or NULL. */
+struct fx *fx_open_programs(const char *scope, const char *folder, const char *database,
+			    const char *argument);
+void fx_start_connector(struct fx *fx, const char *folder, const char *database);
+/* Waits for the broker to end; its exit code, or minus the signal. */
+int fx_wait_broker(struct fx *fx);
+void fx_close_programs(struct fx *fx);
 /* The same without anything attached. */
 struct fx *fx_open_bare(const char *scope);
 void fx_close(struct fx *fx); /* stops the broker if it still runs, proves the loop closes */
