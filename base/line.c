@@ -119,7 +119,7 @@ static int find_line(struct line_reader *reader, int64_t deadline_us, size_t *re
 int line_read(struct line_reader *reader, int deadline_ms, struct json **ret_json, struct err *err)
 {
 	int64_t deadline_us = deadline_ms < 0 ? -1 : clock_mono_us() + deadline_ms * 1000LL;
-	size_t len;
+	size_t len = 0;
 	int found = find_line(reader, deadline_us, &len, err);
 	int parsed;
 
