@@ -11,6 +11,8 @@
 #include "broker/connectors/refusal.h"
 #include "broker/connectors/worker.h"
 
+#define SPARE_MS 20 /* a new spare worker is made after the call that took the last has begun */
+
 enum fate { FATE_OPEN, FATE_TIMEOUT, FATE_CANCELED };
 
 struct job {
@@ -45,6 +47,8 @@ struct pool {
 	struct job *running;
 	uint64_t runs;
 	uv_timer_t sweep;
+	uv_timer_t spare;
+	int open_timers;
 	bool closed;
 };
 
@@ -197,6 +201,13 @@ static void job_start(struct job *job, struct worker *worker)
 		job_finish(job, refuse_by_fate(job));
 }
 
+static void on_spare(uv_timer_t *timer)
+{
+	struct pool *pool = timer->data;
+
+	workers_make_spare(pool->workers);
+}
+
 /* The line after the one that was served last, and so on around. */
 static struct line *next_line(struct pool *pool)
 {
@@ -228,6 +239,7 @@ static void pool_step(struct pool *pool)
 		mem_free(pool->last_grant);
 		pool->last_grant = mem_str(line->grant);
 		worker = workers_take(pool->workers, line->grant, &err);
+		uv_timer_start(&pool->spare, on_spare, SPARE_MS, 0);
 		if (worker)
 			job_start(line->waiting, worker);
 		else
@@ -309,13 +321,19 @@ struct pool *pool_open(uv_loop_t *loop, const struct source *source)
 	pool->sweep.data = pool;
 	uv_timer_start(&pool->sweep, on_sweep, POOL_IDLE_MS, POOL_IDLE_MS);
 	uv_unref((uv_handle_t *)&pool->sweep);
+	uv_timer_init(loop, &pool->spare);
+	pool->spare.data = pool;
+	pool->open_timers = 2;
+	workers_make_spare(pool->workers);
 	return pool;
 }
 
-static void on_sweep_closed(uv_handle_t *handle)
+static void on_pool_timer_closed(uv_handle_t *handle)
 {
 	struct pool *pool = handle->data;
 
+	if (--pool->open_timers > 0)
+		return;
 	mem_free(pool->last_grant);
 	mem_free(pool);
 }
@@ -338,5 +356,6 @@ void pool_close(struct pool *pool)
 	while ((job = any_waiting(pool)))
 		job_finish(job, refuse_by_fate(job));
 	workers_close(pool->workers); /* running calls end through on_answer() */
-	uv_close((uv_handle_t *)&pool->sweep, on_sweep_closed);
+	uv_close((uv_handle_t *)&pool->sweep, on_pool_timer_closed);
+	uv_close((uv_handle_t *)&pool->spare, on_pool_timer_closed);
 }

@@ -3,9 +3,10 @@
  *
  *   submitted -> queue of its grant -> a worker of that grant -> done
  *
- * A worker serves one grant only and is forked, so a statement that does not stop is ended by
- * killing its process. While workers are scarce the grants take turns, and the last free place goes
- * only to a grant that has nothing running: one grant's flood holds nobody else up.
+ * One spare worker stands ready, its source open. A worker serves one grant only and is forked, so
+ * a statement that does not stop is ended by killing its process. While workers are scarce the
+ * grants take turns, and the last free place goes only to a grant that has nothing running: one
+ * grant's flood holds nobody else up.
  *
  * A call's deadline counts its waiting. The worker stops by itself when it comes; if it does not
  * answer POOL_GRACE_MS later it is killed. A canceled call is told through shared memory and has

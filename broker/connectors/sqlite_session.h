@@ -42,6 +42,8 @@ struct session {
 
 void session_init(struct session *session, const char *path);
 void session_clear(struct session *session);
+/* Opens and reads the schema before the first call; a failure shows at that call. */
+void session_warm(struct session *session);
 
 /* The result of a method of docs/protocol.md, "connector" (catalog, prepare, execute, tool), never
  * NULL. cancel and run: see struct watch. */

@@ -60,6 +60,7 @@ void sqlite_work(void *data, int fd, const _Atomic uint64_t *cancel)
 		return;
 	session_init(&session, source->path);
 	session.database.watch.cancel = cancel;
+	session_warm(&session);
 	line_reader_init(&reader, fd, REQUEST_BYTES_MAX);
 	while (result == 0) {
 		CLEANUP(json_freep) struct json *line = NULL;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #define WORKER_FD 3 /* the worker's end, where the connector itself has the broker's */
@@ -24,8 +25,8 @@ struct shared { /* one page, seen by the worker too */
 
 struct worker {
 	struct workers *workers;
-	char *grant;
-	pid_t pid; /* 0 once reaped */
+	char *grant; /* NULL: a spare one that served nobody yet */
+	pid_t pid;   /* 0 once reaped */
 	struct channel *channel;
 	void *job; /* NULL: idle */
 	bool dead; /* killed: its end of stream is to come */
@@ -185,6 +186,7 @@ static struct worker *worker_new(struct workers *workers, const char *grant, str
 	worker->workers = workers;
 	worker->grant = mem_str(grant);
 	worker->pid = pid;
+	worker->idle_us = clock_mono_us();
 	worker->shared = page;
 	worker->channel = channel_open(workers->loop, ends[0], "worker", &worker_handlers, worker);
 	worker->next = workers->list;
@@ -194,21 +196,43 @@ static struct worker *worker_new(struct workers *workers, const char *grant, str
 
 struct worker *workers_take(struct workers *workers, const char *grant, struct err *err)
 {
-	struct worker *oldest = NULL;
+	struct worker *oldest = NULL, *spare = NULL;
 	size_t count = 0;
 
 	for (struct worker *worker = workers->list; worker; worker = worker->next) {
+		bool usable = worker->pid > 0 && !worker->dead;
+
 		count++;
 		if (worker->job)
 			continue;
-		if (worker->pid > 0 && !worker->dead && strcmp(worker->grant, grant) == 0)
+		if (usable && worker->grant && strcmp(worker->grant, grant) == 0)
 			return worker;
+		if (usable && !worker->grant)
+			spare = worker;
 		if (!oldest || worker->idle_us < oldest->idle_us)
 			oldest = worker;
+	}
+	if (spare) {
+		spare->grant = mem_str(grant);
+		return spare;
 	}
 	if (count >= POOL_WORKERS_MAX && oldest)
 		worker_end(oldest);
 	return worker_new(workers, grant, err);
+}
+
+void workers_make_spare(struct workers *workers)
+{
+	struct err err;
+	size_t count = 0;
+
+	for (const struct worker *worker = workers->list; worker; worker = worker->next) {
+		if (!worker->grant && !worker->dead)
+			return;
+		count++;
+	}
+	if (count < POOL_WORKERS_MAX && !worker_new(workers, NULL, &err))
+		log_debug("no spare worker: %s", err.text);
 }
 
 size_t workers_busy(const struct workers *workers)
@@ -225,7 +249,7 @@ void workers_close_idle(struct workers *workers, int64_t since_us)
 	for (struct worker *worker = workers->list; worker;) {
 		struct worker *next = worker->next;
 
-		if (!worker->job && worker->idle_us < since_us)
+		if (!worker->job && worker->grant && worker->idle_us < since_us)
 			worker_end(worker);
 		worker = next;
 	}

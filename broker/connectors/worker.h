@@ -20,10 +20,13 @@ struct workers *workers_open(uv_loop_t *loop, const struct source *source,
 /* Kills all and waits for them; on_gone is not called. */
 void workers_close(struct workers *workers);
 
-/* A worker of this grant with nothing to do: an idle one, or a new one, for which the idle worker
- * of another grant may have to go. NULL with err set when fork fails. At most POOL_WORKERS_MAX - 1
- * may be busy. */
+/* A worker of this grant with nothing to do: an idle one, the spare one, or a new one, for which
+ * the idle worker of another grant may have to go. NULL with err set when fork fails. At most
+ * POOL_WORKERS_MAX - 1 may be busy. */
 struct worker *workers_take(struct workers *workers, const char *grant, struct err *err);
+/* One worker that served nobody is kept ready, if there is a place: opening a source takes longer
+ * than most statements. */
+void workers_make_spare(struct workers *workers);
 size_t workers_busy(const struct workers *workers);
 void workers_close_idle(struct workers *workers, int64_t since_us); /* idle since before then */
 

@@ -350,7 +350,7 @@ static void test_a_killed_worker_costs_one_call_and_leaves_no_zombie(void **stat
 		       "the worker of this source ended before it answered");
 	assert_rows(run(program, "g", "SELECT 1"), "[[1]]");
 	assert_rows(run(program, "h", "SELECT 2"), "[[2]]");
-	assert_in_range(children(program->pid, pids, 8), 1, 2);
+	assert_in_range(children(program->pid, pids, 8), 1, 3); /* a spare one with them */
 }
 
 static void test_a_cross_join_ends_at_its_deadline(void **state)
@@ -429,7 +429,7 @@ static void test_workers_end_with_the_connector(void **state)
 	send_execute(program, "slow", prepare(program, "g", ENDLESS), 60000);
 	assert_rows(run(program, "h", "SELECT 1"), "[[1]]");
 	count = children(program->pid, pids, 8);
-	assert_int_equal(count, 2);
+	assert_in_range(count, 2, 3);
 	kill(program->pid, SIGKILL);
 	assert_int_equal(waitpid(program->pid, NULL, 0), program->pid);
 	for (size_t i = 0; i < count; i++) {
