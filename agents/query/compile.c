@@ -204,6 +204,12 @@ static bool reaches_all(const struct compiler *compiler, const struct model_data
 	return true;
 }
 
+static bool leads_to(const struct compiler *compiler, const struct model_dataset *from,
+		     const struct model_dataset *to)
+{
+	return model_path(compiler->model, from, to, NULL, NULL) == PATH_ONE;
+}
+
 /* A listing looks through the rows of the one dataset from which all its fields are reached: one
  * of their own datasets if it will do. */
 static int listing_base(struct compiler *compiler, struct err *err)
@@ -224,12 +230,14 @@ static int listing_base(struct compiler *compiler, struct err *err)
 
 		if (!reaches_all(compiler, dataset, &set))
 			continue;
-		if (found)
+		/* payments lead to hires: where the fields meet first is what is meant */
+		if (!found || leads_to(compiler, found, dataset))
+			found = dataset;
+		else if (!leads_to(compiler, dataset, found))
 			return err_set(err, ERR_INVALID,
 				       "%s and %s meet in %s and in %s: say which is meant",
 				       set.items[0]->name, set.items[1]->name, found->name,
 				       dataset->name);
-		found = dataset;
 	}
 	if (!found)
 		return err_set(err, ERR_INVALID, "no rows tell which %s belongs to which %s",
