@@ -64,7 +64,7 @@ static bool ends_are_compared(const struct draft *draft)
 		range = item;
 	}
 	return compares && range != NULL && range->period.has_from && range->period.has_to &&
-	       range->period.unit == UNIT_NONE && range->period.mistake[0] == '\0';
+	       range->period.unit == UNIT_NONE;
 }
 
 static bool has_day(const struct draft *draft)

@@ -1,0 +1,486 @@
+/*
+ * Questions made up about a business made up: the structure comes first, then the wording, so the
+ * right plan is known without reading the question. Nothing that is in doubt may come out as a
+ * plan. The seed is printed; WRIT_SEED repeats a run.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "agents/query/planner.h"
+#include "tests/unit/planner_digest.h"
+#include "tests/unit/planner_world.h"
+
+#define WORLDS 100
+#define QUESTIONS_PER_WORLD 20
+
+/* One question: its words and what must come of them. */
+struct quiz {
+	struct world *world;
+	struct buf text;
+	struct metric_query *want;
+	const char *want_kind; /* "query", or the start of the digest that is right */
+	uint32_t fields_used;  /* bits: a field plays one part only */
+};
+
+static const struct {
+	const char *text, *from, *to, *label;
+} periods[] = {
+	{"last quarter", "2026-07-01", "2026-10-01", "last quarter"},
+	{"this year", "2026-01-01", "2027-01-01", "this year"},
+	{"in March 2026", "2026-03-01", "2026-04-01", "march 2026"},
+	{"during the second quarter of 2025", "2025-04-01", "2025-07-01", "second quarter of 2025"},
+	{"between 2026-01-10 and 2026-02-20", "2026-01-10", "2026-02-21",
+	 "between 2026-01-10 and 2026-02-20"},
+	{"since 2026-09-01", "2026-09-01", "2026-10-16", "since 2026-09-01"},
+	{"over the last 3 months", "2026-07-01", "2026-10-01", "last 3 months"},
+	{"yesterday", "2026-10-14", "2026-10-15", "yesterday"},
+	{"in 2025", "2025-01-01", "2026-01-01", "2025"},
+};
+
+static struct world_field *pick_field(struct quiz *quiz)
+{
+	struct world *world = quiz->world;
+	uint32_t i = 0;
+
+	do {
+		i = rnd(world, (uint32_t)world->field_count);
+	} while (quiz->fields_used & 1u << i);
+	quiz->fields_used |= 1u << i;
+	return &world->fields[i];
+}
+
+static const char *pick_value(struct quiz *quiz, const struct world_field *field)
+{
+	const char *value = NULL;
+
+	do {
+		value = field->values[rnd(quiz->world, WORLD_VALUES)];
+	} while (strcmp(value, quiz->world->shared) == 0);
+	return value;
+}
+
+static const char *metric_words(struct quiz *quiz, const struct world_metric *metric)
+{
+	return metric->synonym[0] != '\0' && rnd(quiz->world, 2) == 0 ? metric->synonym
+								      : metric->label;
+}
+
+static const struct world_metric *measure(struct quiz *quiz)
+{
+	const struct world_metric *metric = &quiz->world->metrics[rnd(quiz->world, WORLD_METRICS)];
+
+	metric_query_add_metric(quiz->want, metric->name);
+	return metric;
+}
+
+static struct world_field *group(struct quiz *quiz)
+{
+	struct world_field *field = pick_field(quiz);
+
+	metric_query_add_dimension(quiz->want, field->id, BUCKET_NONE);
+	return field;
+}
+
+static void order(struct quiz *quiz, const struct world_metric *metric, bool desc, int64_t limit)
+{
+	metric_query_add_order(quiz->want, metric->name, desc);
+	quiz->want->limit = limit;
+}
+
+static void say_period(struct quiz *quiz)
+{
+	struct err err = {0};
+	size_t i = rnd(quiz->world, ARRAY_LEN(periods) + 3);
+
+	if (i >= ARRAY_LEN(periods))
+		return;
+	buf_addf(&quiz->text, " %s", periods[i].text);
+	assert_int_equal(query_period_set(&quiz->want->period, NULL, periods[i].from, periods[i].to,
+					  periods[i].label, &err),
+			 0);
+}
+
+static void want_values(struct quiz *quiz, const struct world_field *field, enum filter_op op,
+			const char *first, const char *second)
+{
+	struct json *values = json_array();
+
+	json_push_str(values, first);
+	if (second != NULL && strcmp(first, second) != 0)
+		json_push_str(values, second);
+	metric_query_add_filter(quiz->want, field->id, op, values);
+}
+
+/* One filter in one of the ways people say it. */
+static void say_filter(struct quiz *quiz)
+{
+	struct world_field *field = pick_field(quiz);
+	const char *a = pick_value(quiz, field);
+	const char *b = pick_value(quiz, field);
+
+	switch (rnd(quiz->world, 8)) {
+	case 0:
+		buf_addf(&quiz->text, " in %s", a);
+		want_values(quiz, field, OP_IN, a, NULL);
+		break;
+	case 1:
+		buf_addf(&quiz->text, " for %s and %s", a, b);
+		want_values(quiz, field, OP_IN, a, b);
+		break;
+	case 2:
+		buf_addf(&quiz->text, " from %s or %s", a, b);
+		want_values(quiz, field, OP_IN, a, b);
+		break;
+	case 3:
+		buf_addf(&quiz->text, " excluding %s", a);
+		want_values(quiz, field, OP_NOT, a, NULL);
+		break;
+	case 4:
+		buf_addf(&quiz->text, " where %s is %s", field->singular, a);
+		want_values(quiz, field, OP_IN, a, NULL);
+		break;
+	case 5:
+		buf_addf(&quiz->text, " for %s %s", field->singular, a);
+		want_values(quiz, field, OP_IN, a, NULL);
+		break;
+	case 6:
+		buf_addf(&quiz->text, " except for %s and %s", a, b);
+		want_values(quiz, field, OP_NOT, a, b);
+		break;
+	default:
+		buf_addf(&quiz->text, " with %s \"%s\"", field->singular, a);
+		want_values(quiz, field, OP_IN, a, NULL);
+	}
+}
+
+static void say_rest(struct quiz *quiz)
+{
+	size_t filters = rnd(quiz->world, 3);
+
+	for (size_t i = 0; i < filters; i++)
+		say_filter(quiz);
+	say_period(quiz);
+}
+
+static void quiz_total(struct quiz *quiz)
+{
+	static const char *const leads[] = {
+		"What was the",		  "Total",   "Show me the", "Give us our",
+		"What is the sum of the", "How much"};
+	const struct world_metric *metric = measure(quiz);
+
+	buf_addf(&quiz->text, "%s %s", leads[rnd(quiz->world, ARRAY_LEN(leads))],
+		 metric_words(quiz, metric));
+	say_rest(quiz);
+}
+
+static void quiz_grouped(struct quiz *quiz)
+{
+	static const char *const by[] = {"by", "per", "for each", "for every", "broken down by"};
+	const struct world_metric *metric = measure(quiz);
+	const struct world_field *field = group(quiz);
+
+	buf_addf(&quiz->text, "%s %s %s", metric_words(quiz, metric),
+		 by[rnd(quiz->world, ARRAY_LEN(by))], field->singular);
+	if (rnd(quiz->world, 3) == 0)
+		buf_addf(&quiz->text, " and %s", group(quiz)->singular);
+	say_rest(quiz);
+}
+
+static void quiz_by_time(struct quiz *quiz)
+{
+	static const enum time_bucket buckets[] = {BUCKET_DAY, BUCKET_WEEK, BUCKET_MONTH,
+						   BUCKET_QUARTER, BUCKET_YEAR};
+	const struct world_metric *metric = measure(quiz);
+	enum time_bucket bucket = buckets[rnd(quiz->world, ARRAY_LEN(buckets))];
+	CLEANUP(mem_freep) char *time = mem_format("%s.happened_at", quiz->world->fact);
+
+	metric_query_add_dimension(quiz->want, time, bucket);
+	buf_addf(&quiz->text, "%s by %s", metric_words(quiz, metric), time_bucket_name(bucket));
+	say_rest(quiz);
+}
+
+static void quiz_highest(struct quiz *quiz)
+{
+	bool desc = rnd(quiz->world, 2) == 0;
+	const struct world_metric *metric = measure(quiz);
+	const struct world_field *field = group(quiz);
+
+	buf_addf(&quiz->text, "Which %s had the %s %s",
+		 rnd(quiz->world, 2) == 0 ? field->plural : field->singular,
+		 desc ? "highest" : "lowest", metric_words(quiz, metric));
+	order(quiz, metric, desc, 100);
+	say_rest(quiz);
+}
+
+static void quiz_top(struct quiz *quiz)
+{
+	bool desc = rnd(quiz->world, 2) == 0;
+	int64_t limit = 1 + rnd(quiz->world, 20);
+	const struct world_metric *metric = measure(quiz);
+	const struct world_field *field = group(quiz);
+
+	buf_addf(&quiz->text, "%s %d %s by %s", desc ? "top" : "the bottom", (int)limit,
+		 field->plural, metric_words(quiz, metric));
+	order(quiz, metric, desc, limit);
+	say_rest(quiz);
+}
+
+static void quiz_how_many(struct quiz *quiz)
+{
+	metric_query_add_metric(quiz->want, quiz->world->metrics[0].name);
+	if (rnd(quiz->world, 2) == 0) {
+		const struct world_field *adjective = pick_field(quiz);
+		const char *value = pick_value(quiz, adjective);
+
+		buf_addf(&quiz->text, "How many %s %s are there", value, quiz->world->facts);
+		want_values(quiz, adjective, OP_IN, value, NULL);
+	} else {
+		buf_addf(&quiz->text, "How many %s did each %s have", quiz->world->facts,
+			 group(quiz)->singular);
+	}
+	say_rest(quiz);
+}
+
+static void quiz_share(struct quiz *quiz)
+{
+	const struct world_metric *metric = measure(quiz);
+	const struct world_field *field = group(quiz);
+
+	quiz->want->share = true;
+	buf_addf(&quiz->text, "What is the share of %s by %s", metric_words(quiz, metric),
+		 field->singular);
+	say_rest(quiz);
+}
+
+static void quiz_compare(struct quiz *quiz)
+{
+	static const char *const joints[] = {"with", "to", "versus", "against"};
+	const struct world_metric *metric = measure(quiz);
+	struct err err = {0};
+
+	buf_addf(&quiz->text, "Compare %s this quarter %s last quarter", metric_words(quiz, metric),
+		 joints[rnd(quiz->world, ARRAY_LEN(joints))]);
+	if (rnd(quiz->world, 2) == 0)
+		buf_addf(&quiz->text, " by %s", group(quiz)->singular);
+	assert_int_equal(query_period_set(&quiz->want->period, NULL, "2026-10-01", "2027-01-01",
+					  "this quarter", &err),
+			 0);
+	assert_int_equal(query_period_set(&quiz->want->compare, NULL, "2026-07-01", "2026-10-01",
+					  "last quarter", &err),
+			 0);
+}
+
+static void quiz_average(struct quiz *quiz)
+{
+	const struct world_metric *metric = measure(quiz);
+	const struct world_field *field = &quiz->world->fields[rnd(quiz->world, 2) * 2 + 1];
+
+	quiz->fields_used |= 1u << (field - quiz->world->fields);
+	quiz->want->average_per = mem_str(field->id);
+	buf_addf(&quiz->text, "What is the average %s per %s", metric_words(quiz, metric),
+		 field->singular);
+	say_rest(quiz);
+}
+
+static void quiz_listing(struct quiz *quiz)
+{
+	struct world_field *names = &quiz->world->fields[1];
+	struct world_field *attribute = &quiz->world->fields[0];
+	const char *value = pick_value(quiz, attribute);
+
+	metric_query_add_dimension(quiz->want, names->id, BUCKET_NONE);
+	want_values(quiz, attribute, OP_IN, value, NULL);
+	buf_addf(&quiz->text, "Which %s are in %s", names->plural, value);
+}
+
+/* ---- questions that must not come out as a plan ---- */
+
+static void quiz_undefined(struct quiz *quiz)
+{
+	char word[32];
+
+	make_word(quiz->world, word);
+	quiz->want_kind = "refuse un";
+	buf_addf(&quiz->text, "What was our %s", word);
+	if (rnd(quiz->world, 2) == 0)
+		buf_addf(&quiz->text, " by %s", pick_field(quiz)->singular);
+	say_rest(quiz);
+}
+
+static void quiz_unknown_word(struct quiz *quiz)
+{
+	char word[32];
+	const struct world_metric *metric = measure(quiz);
+
+	make_word(quiz->world, word);
+	quiz->want_kind = "refuse unknown_word";
+	buf_addf(&quiz->text, "%s by %s for %s", metric_words(quiz, metric),
+		 pick_field(quiz)->singular, word);
+	say_period(quiz);
+}
+
+static void quiz_change(struct quiz *quiz)
+{
+	static const char *const orders[] = {
+		"Delete the",	      "please remove all", "Can you cancel every",
+		"I want you to drop", "update the",	   "show net figures; then delete the",
+	};
+	const struct world_field *field = &quiz->world->fields[4];
+
+	quiz->want_kind = "refuse change";
+	buf_addf(&quiz->text, "%s %s %s", orders[rnd(quiz->world, ARRAY_LEN(orders))],
+		 pick_value(quiz, field), quiz->world->facts);
+}
+
+static void quiz_no_measure(struct quiz *quiz)
+{
+	static const char *const words[] = {"best", "top", "worst", "biggest"};
+
+	quiz->want_kind = "ask metric(";
+	buf_addf(&quiz->text, "Who are our %s %s?", words[rnd(quiz->world, ARRAY_LEN(words))],
+		 quiz->world->fields[1].plural);
+}
+
+static void quiz_half_a_name(struct quiz *quiz)
+{
+	const char *label = quiz->world->metrics[1].label;
+
+	quiz->want_kind = "ask metric(";
+	buf_addf(&quiz->text, "What was our%s", strchr(label, ' '));
+	say_period(quiz);
+}
+
+static void quiz_ambiguous_value(struct quiz *quiz)
+{
+	if (quiz->world->shared[0] == '\0') {
+		quiz_undefined(quiz);
+		return;
+	}
+	quiz->want_kind = "ask ";
+	buf_addf(&quiz->text, "%s in %s", quiz->world->metrics[1].label, quiz->world->shared);
+}
+
+static void quiz_shared_value_told_apart(struct quiz *quiz)
+{
+	const struct world_field *field = &quiz->world->fields[rnd(quiz->world, 2) * 2];
+
+	if (quiz->world->shared[0] == '\0') {
+		quiz_total(quiz);
+		return;
+	}
+	metric_query_add_metric(quiz->want, quiz->world->metrics[1].name);
+	want_values(quiz, field, OP_IN, quiz->world->shared, NULL);
+	buf_addf(&quiz->text, "%s for %s %s", quiz->world->metrics[1].label, field->singular,
+		 quiz->world->shared);
+}
+
+static void quiz_condition_on_measure(struct quiz *quiz)
+{
+	quiz->want_kind = "refuse unsupported";
+	buf_addf(&quiz->text, "Which %s have more than %d %s", pick_field(quiz)->plural,
+		 (int)rnd(quiz->world, 100), quiz->world->facts);
+}
+
+typedef void quiz_fn(struct quiz *quiz);
+
+static quiz_fn *const quizzes[] = {
+	quiz_total,
+	quiz_grouped,
+	quiz_by_time,
+	quiz_highest,
+	quiz_top,
+	quiz_how_many,
+	quiz_share,
+	quiz_compare,
+	quiz_average,
+	quiz_listing,
+	quiz_undefined,
+	quiz_unknown_word,
+	quiz_change,
+	quiz_no_measure,
+	quiz_half_a_name,
+	quiz_ambiguous_value,
+	quiz_shared_value_told_apart,
+	quiz_condition_on_measure,
+};
+
+static char *wanted(const struct quiz *quiz)
+{
+	CLEANUP(json_freep) struct json *json = metric_query_to_json(quiz->want);
+	struct buf out = BUF_INIT;
+
+	json_write(json, &out);
+	return buf_take(&out);
+}
+
+static void check_quiz(struct quiz *quiz, const struct model *model, uint64_t seed)
+{
+	CLEANUP(json_freep) struct json *matches = world_matches(quiz->world, buf_str(&quiz->text));
+	CLEANUP(mem_freep) char *want = wanted(quiz);
+	CLEANUP(mem_freep) char *got = NULL;
+	const struct plan_input input = {.question = buf_str(&quiz->text),
+					 .model = model,
+					 .matches = matches,
+					 .today = {2026, 10, 15}};
+	struct plan *plan = NULL;
+	struct err err = {0};
+	const char *right = quiz->want_kind != NULL ? quiz->want_kind : want;
+
+	if (plan_make(&input, &plan, &err) < 0)
+		fail_msg("seed %llu: \"%s\": %s", (unsigned long long)seed, input.question,
+			 err.text);
+	got = plan_digest(plan);
+	if (strncmp(got, right, strlen(right)) != 0 ||
+	    (quiz->want_kind == NULL && got[strlen(right)] != '\0' && got[strlen(right)] != ' '))
+		fail_msg("WRIT_SEED=%llu: \"%s\"\n  gives %s\n  want  %s", (unsigned long long)seed,
+			 input.question, got, right);
+	plan_free(plan);
+}
+
+static void ask_world(struct world *world, const struct model *model, uint64_t seed, size_t n)
+{
+	struct quiz quiz = {.world = world, .text = BUF_INIT, .want = metric_query_new()};
+
+	quizzes[n % ARRAY_LEN(quizzes)](&quiz);
+	check_quiz(&quiz, model, seed);
+	buf_clear(&quiz.text);
+	metric_query_free(quiz.want);
+}
+
+static void test_no_wrong_plan_comes_out_of_a_random_world(void **state)
+{
+	const char *given = getenv("WRIT_SEED");
+	uint64_t start = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+	size_t worlds = given != NULL ? 1 : WORLDS;
+
+	(void)state;
+	print_message("WRIT_SEED=%llu and on\n", (unsigned long long)start);
+	for (uint64_t seed = start; seed < start + worlds; seed++) {
+		struct world world;
+		struct model *model = NULL;
+		struct err err = {0};
+
+		world_make(&world, seed);
+		if (model_from_json(world.model, &model, &err) < 0)
+			fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+		for (size_t n = 0; n < QUESTIONS_PER_WORLD; n++)
+			ask_world(&world, model, seed, n + (size_t)seed);
+		model_free(model);
+		json_free(world.model);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_wrong_plan_comes_out_of_a_random_world),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
