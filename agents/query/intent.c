@@ -17,7 +17,8 @@ static const char *const orders[] = {
 	"send",	     "transfer",  "deactivate", "activate", "disable", "enable",  "adjust",
 	"correct",   "reassign",  "resolve",	"unlink",   "upsert",  "ban",	  "reset",
 	"update",    "attach",	  "pragma",	"vacuum",   "exec",    "execute", "anonymize",
-	"anonymise", "redact",	  "fix",	"mark",	    NULL,
+	"anonymise", "make",	  "put",	"turn",	    "redact",  "fix",	  "mark",
+	NULL,
 };
 static const char *const also_nouns[] = {
 	"change", "increase", "decrease", "drop", "set", "reduce", "raise", "move", "swap", NULL,
@@ -59,7 +60,7 @@ static bool asks_for_report(const struct sentence *sentence, size_t at)
 	static const char *const list[] = {"report",	 "table",    "chart", "list",
 					   "summary",	 "overview", "graph", "breakdown",
 					   "comparison", NULL};
-	static const char *const verbs[] = {"create", "write", NULL};
+	static const char *const verbs[] = {"create", "write", "make", NULL};
 
 	if (!word_in(&sentence->items[at], verbs))
 		return false;

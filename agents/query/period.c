@@ -488,6 +488,26 @@ static size_t read_part(const struct reader *reader, size_t at, struct period *p
 	return count + rest;
 }
 
+/* the month of August, the year 2025 */
+static size_t read_named_unit(const struct reader *reader, size_t at, struct period *period)
+{
+	const struct word *word = word_at(reader, at);
+	enum period_unit unit = period_unit_of(word);
+	size_t lead = 1 + skip_word(reader, at + 1, "of");
+	size_t rest = 0;
+
+	if (unit == UNIT_NONE || strcmp(word->text, period_unit_name(unit)) != 0)
+		return 0;
+	/* "by quarter last quarter" is a grouping and a period. */
+	if (is_last(word_at(reader, at + lead)) || is_this(word_at(reader, at + lead)) ||
+	    at_word(reader, at + lead, "today") || at_word(reader, at + lead, "yesterday"))
+		return 0;
+	rest = read_simple(reader, at + lead, period);
+	if (rest == 0 || period->unit != unit || period->units != 1)
+		return 0;
+	return lead + rest;
+}
+
 static size_t read_point(const struct reader *reader, size_t at, struct period *period)
 {
 	size_t the = skip_word(reader, at, "the");
@@ -499,6 +519,8 @@ static size_t read_point(const struct reader *reader, size_t at, struct period *
 		*period = part;
 		simple = parted;
 	}
+	if (simple == 0)
+		simple = read_named_unit(reader, at + the, period);
 	return simple > 0 ? the + simple : 0;
 }
 

@@ -477,6 +477,10 @@ static bool lookup_context(struct draft *draft, size_t noun)
 {
 	const struct model_dataset *dataset = one_of(draft, noun, noun);
 
+	for (size_t i = 0; i < draft->items.count; i++)
+		if (draft->roles.parts[i].role == ROLE_VALUE &&
+		    draft->roles.parts[i].qualifier == noun)
+			return true; /* the value says which */
 	if (dataset == NULL || is_grouped_by(draft, dataset) ||
 	    (draft->metric_count > 0 && draft->metrics[0]->dataset == dataset))
 		return true;

@@ -5,6 +5,7 @@
 #include "agents/query/draft.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 
@@ -235,8 +236,38 @@ static size_t unknown_run(const struct draft *draft, size_t at)
 	return count;
 }
 
+/* "in USD" adds nothing when every metric that is named is in USD. */
+static bool is_unit(const struct draft *draft, size_t at)
+{
+	CLEANUP(mem_freep) char *text = draft_text(draft, at, 1);
+	size_t metrics = 0;
+
+	for (size_t i = 0; i < draft->items.count; i++) {
+		const struct item *item = &draft->items.list[i];
+
+		for (size_t j = 0; j < item->reading_count; j++) {
+			const struct model_metric *metric = item->readings[j].metric;
+
+			if (item->readings[j].kind != READ_METRIC)
+				continue;
+			if (metric->unit == NULL || strcasecmp(metric->unit, text) != 0)
+				return false;
+			metrics++;
+		}
+	}
+	return metrics > 0;
+}
+
+static void spend_units(struct draft *draft)
+{
+	for (size_t i = 0; i < draft->items.count; i++)
+		if (draft->items.list[i].kind == ITEM_UNKNOWN && is_unit(draft, i))
+			draft->items.list[i].spent = true;
+}
+
 bool plan_unknown_words(struct draft *draft)
 {
+	spend_units(draft);
 	for (size_t i = 0; i < draft->items.count; i++) {
 		size_t count = unknown_run(draft, i);
 

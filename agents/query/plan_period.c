@@ -4,6 +4,7 @@
  */
 #include "agents/query/draft.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct period_rules rules_of(const struct draft *draft)
@@ -23,8 +24,11 @@ size_t period_items(const struct draft *draft)
 bool asks_growth(const struct draft *draft)
 {
 	static const char *const list[] = {
-		"change", "changed", "changes",	 "difference", "differ",   "growth",	"grow",
-		"grown",  "grew",    "increase", "increased",  "decrease", "decreased", NULL};
+		"change",    "changed", "changes",  "difference", "differ",    "growth",
+		"grow",	     "grown",	"grew",	    "increase",	  "increased", "decrease",
+		"decreased", "decline", "declined", "drop",	  "dropped",   "fall",
+		"fell",	     "rise",	"rose",	    "develop",	  "developed", NULL,
+	};
 
 	for (size_t i = 0; i < draft->items.count; i++)
 		if (item_is_op(&draft->items.list[i], OPW_COMPARE) &&
@@ -259,11 +263,35 @@ static bool joined(const struct draft *draft, size_t a, size_t b)
 	return b > a + 1;
 }
 
+static bool by_time(const struct draft *draft)
+{
+	for (size_t i = 0; i < draft->query->dimension_count; i++)
+		if (draft->query->dimensions[i].bucket != BUCKET_NONE)
+			return true;
+	return false;
+}
+
+/* "by month in 2025 and 2026": one stretch of time, not a comparison. */
+static bool one_stretch(struct draft *draft, const struct period *a, const struct period *b)
+{
+	struct period both = {.has_from = true, .has_to = true};
+
+	if (!a->has_from || !a->has_to || !b->has_from || !b->has_to ||
+	    date_compare(a->to, b->from) != 0)
+		return refuse_period(draft, "it names two periods that do not follow each other");
+	both.from = a->from;
+	both.to = b->to;
+	snprintf(both.label, sizeof(both.label), "%.40s and %.40s", a->label, b->label);
+	return set_one(draft, &both);
+}
+
 static bool two_periods(struct draft *draft, size_t a, size_t b)
 {
 	struct period first = draft->items.list[a].period;
 	struct period second = draft->items.list[b].period;
 
+	if (by_time(draft) && !draft->roles.compare && joined(draft, a, b))
+		return one_stretch(draft, &first, &second);
 	if (!joined(draft, a, b) || first.all || second.all)
 		return refuse_period(draft, "it names two periods, and not how they go together");
 	/* "Q1 2026 compared with the previous quarter": previous to Q1, not to today. */

@@ -107,6 +107,8 @@ static size_t noun_before(const struct walk *walk, size_t i)
 						      fits(item_at(walk, i), item, READ_DATASET))
 				       ? j
 				       : NO_ITEM;
+		if (item_is_op(item, OPW_NOT))
+			continue;
 		if (item->count != 1 || !word_in(first_word(walk, j), between) || i - j > 3)
 			return NO_ITEM;
 	}
@@ -341,7 +343,7 @@ static void place_bare(struct walk *walk, size_t i)
 
 	if (item_has(item, READ_METRIC) && !item_has(item, READ_DATASET))
 		place(walk, i, ROLE_METRIC, false);
-	else if (metric)
+	else if (metric && !(qualifies_some(walk, i) && !item_is_plural(walk->sentence, item)))
 		place(walk, i, ROLE_DEFERRED, false);
 	else if (qualifies_some(walk, i))
 		place(walk, i, ROLE_QUALIFIER, false);
@@ -511,6 +513,7 @@ static void walk_flags(struct walk *walk, size_t i, enum op op)
 	switch (op) {
 	case OPW_SHARE:
 		roles->share = true;
+		walk->which_open = false; /* "what share of orders" */
 		break;
 	case OPW_COMPARE:
 		roles->compare = true;
@@ -523,6 +526,10 @@ static void walk_flags(struct walk *walk, size_t i, enum op op)
 		break;
 	case OPW_AVERAGE:
 		roles->average = true;
+		walk->which_open = false;
+		break;
+	case OPW_TOTAL: /* says nothing but what "what" is about */
+		walk->which_open = false;
 		break;
 	case OPW_DISTINCT:
 		roles->distinct = true;
@@ -539,7 +546,7 @@ static void walk_flags(struct walk *walk, size_t i, enum op op)
 		roles->sorted = true;
 		roles->super = op == OPW_DESCENDING ? SUPER_HIGH : SUPER_LOW;
 		break;
-	default: /* total changes nothing; and, or, not and column are spent by what they join */
+	default: /* and, or, not and column are spent by what they join */
 		return;
 	}
 	item_at(walk, i)->spent = true;
@@ -708,6 +715,43 @@ static bool joined_by_and(const struct walk *walk, size_t i)
 	return false;
 }
 
+static bool has_theirs(const struct walk *walk, size_t i)
+{
+	const struct item *joint = item_at(walk, i + 1);
+
+	return joint != NULL && item_is_op(joint, OPW_AND) &&
+	       (has_text(walk, i + 2, "their") || has_text(walk, i + 2, "its"));
+}
+
+/* "customers and net sales": the metric stands behind. */
+static bool joined_behind(const struct walk *walk, size_t i)
+{
+	bool joined = false;
+
+	for (size_t j = i + 1; j < walk->items->count; j++) {
+		if (walk->roles->parts[j].role == ROLE_METRIC)
+			return joined || first_word(walk, j)->mark == ',';
+		if (item_is_op(item_at(walk, j), OPW_AND) || first_word(walk, j)->mark == ',')
+			joined = true;
+		else if (walk->roles->parts[j].role != ROLE_VALUE &&
+			 item_at(walk, j)->kind != ITEM_FILLER)
+			return false;
+	}
+	return false;
+}
+
+/* "customers with the highest net sales", "customers and their net sales": what is shown. */
+static bool is_subject(const struct walk *walk, size_t i)
+{
+	const struct roles *roles = walk->roles;
+	const struct item *item = item_at(walk, i);
+
+	if (has_dims(walk) || !item_is_noun(item) || !item_is_plural(walk->sentence, item) ||
+	    i > roles_nth(roles, walk->items, ROLE_METRIC, 0))
+		return false;
+	return roles->super != SUPER_NONE || roles->sorted || has_theirs(walk, i);
+}
+
 /* Words such as "orders": a metric when nothing else is measured, else what is spoken of. */
 static void settle_deferred(struct walk *walk)
 {
@@ -729,7 +773,9 @@ static void settle_deferred(struct walk *walk)
 
 		if (part->role != ROLE_DEFERRED)
 			continue;
-		if (measured && joined_by_and(walk, i))
+		if (measured && is_subject(walk, i))
+			part->role = ROLE_DIM, part->subject = true;
+		else if (measured && (joined_by_and(walk, i) || joined_behind(walk, i)))
 			part->role = ROLE_METRIC;
 		else if (measured)
 			part->role = ROLE_CONTEXT;
