@@ -715,7 +715,9 @@ static void test_a_file_put_in_its_place_stops_the_log(void **state)
 	open_ok(place);
 	place_run(place);
 	bytes = place_read(place, "log.jsonl");
-	linkat(place->root_fd, "audit/log.jsonl", place->root_fd, "audit/kept.jsonl", 0);
+	assert_int_equal(
+		linkat(place->root_fd, "audit/log.jsonl", place->root_fd, "audit/kept.jsonl", 0),
+		0);
 	place_write(place, "log.jsonl", bytes.bytes, bytes.len);
 	place_append(place, "task-1");
 	place_run(place);
