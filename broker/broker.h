@@ -37,7 +37,7 @@
 #define AGENTS_PER_TASK_MAX 16
 #define TOKENS_PER_TASK_MAX 64 /* 300 s each: far above what a task of minutes needs */
 #define TASK_RECORDS_MAX 4096
-#define AGENT_REFUSALS_MAX 64 /* refused calls after which an agent loses its channel */
+#define AGENT_REFUSALS_MAX 64 /* calls that never ran after which an agent loses its channel */
 #define STOP_WAIT_MS 5000     /* what running calls get when the service stops */
 
 enum peer_kind { PEER_SESSION, PEER_AGENT, PEER_CONNECTOR, PEER_SIGNER, PEER_KIND_COUNT };

@@ -29,6 +29,7 @@ static void call_free(struct call *call)
 	json_free(call->arguments);
 	json_free(call->who);
 	json_free(call->result);
+	mem_free(call->tool_name);
 	mem_free(call->database);
 	mem_free(call->statement);
 	mem_free(call->rule);
@@ -63,7 +64,8 @@ void call_note_failure(struct call *call, const char *by, const char *code, cons
 	call->by = by;
 	call->error = mem_str(text);
 	call->hint = mem_str(hint);
-	snprintf(call->code, sizeof(call->code), "%s", code);
+	if (code != call->code) /* a decision that was made keeps its code */
+		snprintf(call->code, sizeof(call->code), "%s", code);
 }
 
 void call_refuse(struct call *call, const char *by, const char *code, const char *hint,
@@ -102,6 +104,71 @@ static void check_token(struct call *call)
 	else
 		code = err.kind == ERR_DENIED ? "token_denied" : "token_unknown";
 	call_refuse(call, "token", code, "call token.issue", "%s", err.text);
+}
+
+/* False after refusing. Whatever an agent with a token asks, it costs a call; a token that ran out
+ * is not its fault, and costs none. */
+static bool take_budget(struct call *call)
+{
+	const struct agent *agent = call->agent;
+	const struct agent_def *def = agent_def_now(agent);
+	enum budget_part part;
+
+	if (def == NULL) {
+		call_refuse(call, "policy", "unknown_agent", "tell the operator",
+			    "this agent is not defined any more");
+		return false;
+	}
+	part = budget_take_call(&agent->use->use, &def->budget,
+				call->tool != NULL && call->tool->attempt);
+	if (part != BUDGET_FINE) {
+		call_refuse(call, "budget", budget_part_code(part),
+			    "answer with what is known, or give up", "%s",
+			    budget_part_sentence(part));
+		return false;
+	}
+	if (task_time_left(agent->task, agent->use, &def->budget) <= 0) {
+		call_refuse(call, "budget", "budget_time", "give up",
+			    "the time of this task is up");
+		return false;
+	}
+	return true;
+}
+
+static bool check_arguments(struct call *call)
+{
+	struct err err;
+
+	if (call->tool == NULL) {
+		call_refuse(call, "arguments", "unknown_tool", "call tool.list",
+			    "there is no tool \"%.64s\"", call->tool_name);
+		return false;
+	}
+	if (!call_pick_database(call))
+		return false;
+	if (!call->arguments_fit) {
+		call_refuse(call, "arguments", "arguments", "correct the arguments",
+			    "\"arguments\" must be an object");
+		return false;
+	}
+	if (tool_check_arguments(call->tool, call->arguments, &err) < 0) {
+		if (err.kind == ERR_LIMIT)
+			call_refuse(call, "statement", "statement_too_long",
+				    "write a shorter statement", "%s", err.text);
+		else
+			call_refuse(call, "arguments", "arguments", "correct the arguments", "%s",
+				    err.text);
+		return false;
+	}
+	call->rows_asked = json_get_int(call->arguments, "rows", WRIT_ROWS_DEFAULT);
+	return true;
+}
+
+/* TOKEN */
+static void check_request(struct call *call)
+{
+	if (take_budget(call) && check_arguments(call))
+		call_prepare(call);
 }
 
 struct awaited {
@@ -178,7 +245,7 @@ static void finish(struct call *call)
 	if (agent != NULL) {
 		call_reply(call);
 		unlink_call(call);
-		if (call->by != NULL && strcmp(call->by, "budget") == 0)
+		if (call->by != NULL && call->outcome == TRAIL_NONE)
 			flood = ++agent->refusals >= AGENT_REFUSALS_MAX;
 	}
 	call_free(call);
@@ -195,7 +262,7 @@ static void call_step(struct call *call)
 		check_token(call);
 		return;
 	case CALL_TOKEN:
-		call_prepare(call);
+		check_request(call);
 		return;
 	case CALL_PREPARED:
 		call_decide(call);
@@ -264,6 +331,8 @@ static struct call *call_new(struct agent *agent, int64_t id, const char *tool,
 	call->state = CALL_RECEIVED;
 	call->trial = agent->task->trial;
 	call->tool = tool_find(tool);
+	call->tool_name = mem_str(tool);
+	call->arguments_fit = arguments == NULL || json_type(arguments) == JSON_OBJECT;
 	call->arguments =
 		json_type(arguments) == JSON_OBJECT ? json_copy(arguments) : json_object();
 	call->who = identity(agent, call->tool);
@@ -274,69 +343,9 @@ static struct call *call_new(struct agent *agent, int64_t id, const char *tool,
 	return call;
 }
 
-/* False after refusing. Budget first: whatever an agent asks, it costs a call. */
-static bool take_budget(struct call *call)
-{
-	const struct agent *agent = call->agent;
-	const struct agent_def *def = agent_def_now(agent);
-	enum budget_part part;
-
-	if (def == NULL) {
-		call_refuse(call, "policy", "unknown_agent", "tell the operator",
-			    "this agent is not defined any more");
-		return false;
-	}
-	part = budget_take_call(&agent->use->use, &def->budget,
-				call->tool != NULL && call->tool->attempt);
-	if (part != BUDGET_FINE) {
-		call_refuse(call, "budget", budget_part_code(part),
-			    "answer with what is known, or give up", "%s",
-			    budget_part_sentence(part));
-		return false;
-	}
-	if (task_time_left(agent->task, agent->use, &def->budget) <= 0) {
-		call_refuse(call, "budget", "budget_time", "give up",
-			    "the time of this task is up");
-		return false;
-	}
-	return true;
-}
-
-static bool check_arguments(struct call *call, const char *tool, const struct json *given)
-{
-	struct err err;
-
-	if (call->tool == NULL) {
-		call_refuse(call, "arguments", "unknown_tool", "call tool.list",
-			    "there is no tool \"%.64s\"", tool);
-		return false;
-	}
-	if (!call_pick_database(call))
-		return false;
-	if (json_type(given) != JSON_OBJECT && given != NULL) {
-		call_refuse(call, "arguments", "arguments", "correct the arguments",
-			    "\"arguments\" must be an object");
-		return false;
-	}
-	if (tool_check_arguments(call->tool, call->arguments, &err) < 0) {
-		if (err.kind == ERR_LIMIT)
-			call_refuse(call, "statement", "statement_too_long",
-				    "write a shorter statement", "%s", err.text);
-		else
-			call_refuse(call, "arguments", "arguments", "correct the arguments", "%s",
-				    err.text);
-		return false;
-	}
-	call->rows_asked = json_get_int(call->arguments, "rows", WRIT_ROWS_DEFAULT);
-	return true;
-}
-
 void call_start(struct agent *agent, int64_t id, const char *tool, const struct json *arguments)
 {
-	struct call *call = call_new(agent, id, tool, arguments);
-
-	if (take_budget(call) && check_arguments(call, tool, arguments))
-		call_step(call);
+	call_step(call_new(agent, id, tool, arguments));
 }
 
 static void cancel(struct call *call, enum call_cancel why)

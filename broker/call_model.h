@@ -24,6 +24,8 @@ struct call {
 	bool trial;
 
 	const struct tool *tool; /* NULL: unknown */
+	char *tool_name;	 /* as asked for */
+	bool arguments_fit;	 /* they were an object, or absent */
 	struct json *arguments;	 /* as given, less the database; an object */
 	struct json *who;	 /* the fields that all its records share */
 	char *database;		 /* NULL until it is known */

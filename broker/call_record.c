@@ -121,7 +121,7 @@ void call_record_intent(struct call *call)
 static bool counts_as_error(const char *by)
 {
 	return by != NULL && strcmp(by, "unavailable") != 0 && strcmp(by, "canceled") != 0 &&
-	       strcmp(by, "budget") != 0;
+	       strcmp(by, "budget") != 0 && strcmp(by, "token") != 0;
 }
 
 static void settle(struct call *call)
@@ -139,7 +139,8 @@ static void settle(struct call *call)
 	if (call->state != CALL_EXECUTING || call->scan_taken == 0)
 		scanned = 0; /* it never ran */
 	else if (scanned < 0)
-		scanned = call->scan_taken; /* nobody knows how far it came */
+		/* Only what reads rows tells; a failure that does not may have come any far. */
+		scanned = call->by == NULL ? 0 : call->scan_taken;
 	budget_settle_scan(&use->use, call->scan_taken, scanned);
 }
 

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 
 enum call_state {
-	CALL_RECEIVED,	/* arguments read, budget taken */
-	CALL_TOKEN,	/* the agent's token is good now */
+	CALL_RECEIVED,	/* asked for */
+	CALL_TOKEN,	/* the agent's token is good now: budget and arguments come next */
 	CALL_PREPARED,	/* what the call would touch is known */
 	CALL_DECIDED,	/* allowed or refused */
 	CALL_INTENT,	/* the intent record is queued */

@@ -21,8 +21,9 @@
 #include "broker/token/token.h"
 
 #define SIGNER_WAIT_MS 2000
-#define SIGNER_CALL_MS 5000 /* a signature takes microseconds; a stuck signer must not hold calls  \
-			     */
+#define SIGNER_CALL_MS                                                                             \
+	5000 /* a signature takes microseconds; a stuck signer must not hold calls                 \
+	      */
 #define SIGN_LEAVES_MAX 4096u /* of one head.sign */
 
 struct signer_client;
