@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agents/client.h"
 #include "agents/query/sanity.h"
 #include "orchestrator/agent_wait.h"
 
@@ -163,18 +164,13 @@ static void on_called(void *data, const struct json *result, const struct err *e
 static void on_token(void *data, const struct json *result, const struct err *err)
 {
 	struct call *call = data;
-	struct json *params = json_object();
 
 	(void)result;
 	if (err != NULL) {
-		json_free(params);
 		fail(call, err);
 		call_release(call);
-		return;
-	}
-	json_set_str(params, "tool", call->tool);
-	json_set(params, "arguments", json_copy(call->arguments));
-	if (channel_call(call->channel, "tool.call", params, 0, on_called, call) == 0) {
+	} else if (client_tool_call(call->channel, call->tool, json_copy(call->arguments), 0,
+				    on_called, call) == 0) {
 		fail(call, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
 		call_release(call);
 	}
@@ -220,9 +216,8 @@ static void on_started(void *data, int fd, const struct json *started, const str
 	}
 	call->channel = channel_open(call->session->orchestrator->loop, fd, call->agent,
 				     &agent_handlers, call);
-	if (channel_call(call->channel, call->tool != NULL ? "token.issue" : "tool.list",
-			 json_object(), BROKER_MS, call->tool != NULL ? on_token : on_called,
-			 call) == 0) {
+	if ((call->tool != NULL ? client_token_issue(call->channel, BROKER_MS, on_token, call)
+				: client_tool_list(call->channel, BROKER_MS, on_called, call)) == 0) {
 		fail(call, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
 		call_release(call);
 	}

@@ -4,8 +4,8 @@
  */
 #include "agents/report/agent.h"
 
+#include "agents/client.h"
 #include "agents/report/report.h"
-#include "base/channel.h"
 
 #define TOKEN_MS 10000
 
@@ -96,8 +96,7 @@ int report_agent_start(uv_loop_t *loop, const struct report_agent_options *optio
 	agent->done = options->done;
 	agent->channel =
 		channel_open(loop, options->channel_fd, options->handoff->to, &handlers, agent);
-	if (channel_call(agent->channel, "token.issue", json_object(), TOKEN_MS, on_token, agent) ==
-	    0) {
+	if (client_token_issue(agent->channel, TOKEN_MS, on_token, agent) == 0) {
 		channel_close(agent->channel);
 		json_free(agent->handoff);
 		mem_free(agent);
