@@ -34,6 +34,7 @@
 		"mlock", "munlock",		   /* libsodium's memory for secrets */            \
 		"futex", "sched_yield",		   /* locks */                                     \
 		"sched_getaffinity",		   /* malloc counts processors */                  \
+		"sysinfo",			   /* qsort() of much asks for memory */           \
 		"clock_gettime", "gettimeofday",   /* when the vDSO cannot answer */               \
 		"clock_nanosleep", "nanosleep",	   /* retries with a pause */                      \
 		"getrandom",			   /* ids, salts, hash seeds */                    \

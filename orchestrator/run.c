@@ -244,6 +244,7 @@ static void record_handoff(struct task *task, const struct handoff *handoff)
 	json_set_str(params, "task", task->id);
 	json_set_str(params, "event", "handoff");
 	json_set_str(params, "agent", handoff->to);
+	json_set_str(params, "status", "given");
 	json_set(params, "contents", contents);
 	tell_event(task, params);
 }

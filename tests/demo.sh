@@ -44,8 +44,7 @@ show writ ask -C examples/company "Using the severity column, how many critical 
 
 title "The silent wrong number" \
 	"This query runs, and its number is believable. It counts each order once per order line."
-agent=$(awk '/query:/ {gsub(/[{},]/," "); for (i=1;i<=NF;i++) if ($i=="query:") print $(i+1)}' examples/widgets/writ.yaml | head -n 1)
-show writ call -C examples/widgets --agent "$agent" run_query '{"sql":"SELECT SUM(o.amount_cents)/100.0 AS revenue FROM orders o JOIN order_items i ON i.order_id = o.order_id JOIN dim_sku s ON s.sku = i.sku WHERE s.category_name = '"'Widgets'"' AND o.order_date >= '"'2025-04-01'"' AND o.order_date < '"'2025-07-01'"'"}'
+show writ call -C examples/widgets --agent widgets-query-01 run_query '{"sql":"SELECT SUM(o.amount_cents)/100.0 AS revenue FROM orders o JOIN order_items i ON i.order_id = o.order_id JOIN dim_sku s ON s.sku = i.sku WHERE s.category_name = '"'Widgets'"' AND o.order_date >= '"'2025-04-01'"' AND o.order_date < '"'2025-07-01'"'"}'
 show writ ask -C examples/widgets "How much revenue came from Widgets last quarter?"
 
 title "Denied" \

@@ -78,7 +78,7 @@ refused "a hidden column" "SELECT name FROM customers" "no such column: name"
 refused "a hidden column, qualified" "SELECT c.name FROM customers c" "no such column: c.name"
 refused "a hidden column in WHERE" "SELECT region FROM customers WHERE name LIKE 'A%'" "no such column: name"
 refused "a hidden column in ORDER BY" "SELECT region FROM customers ORDER BY name" "no such column: name"
-refused "star over hidden columns" "SELECT * FROM customers" "customer_id, region"
+refused "star over hidden columns" "SELECT * FROM customers" "SELECT * is not granted on customers; name the columns you need: customer_id, region"
 
 for tool in list_tables 'describe_table {"table":"payroll"}' 'search_schema {"text":"payroll salary name"}' \
 	'search_values {"text":"A. Example Acorn Ltd"}' list_metrics; do

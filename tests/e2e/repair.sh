@@ -7,7 +7,7 @@ echo "SELECT sale_region, SUM(quantity) FROM order_items GROUP BY sale_region" >
 
 run writ ask -C "$ws" "$question" --first-sql "$ws/first.sql" --json
 json "the agent completes" .status '"completed"'
-json "with the right number" '.rows[0][0:2]' '["East",420.0]'
+json "with the right number" '.rows[0][0:2]' '["East",420]'
 json "in its second attempt" '.attempts | length' 1
 has "from the verbatim error" "$(printf '%s' "$out" | jq -r '.attempts[0].error')" "no such column: sale_region"
 json "and says seeded" .seeded true
