@@ -40,6 +40,7 @@ enum op {
 	OPW_AVERAGE,
 	OPW_TOTAL,
 	OPW_NOT,
+	OPW_NONE, /* "no assignee" */
 	OPW_MORE, /* more than N, and so on */
 	OPW_LESS,
 	OPW_AT_LEAST,

@@ -189,10 +189,11 @@ static void narrow_by_noun(struct fields *fields, const struct item *noun)
 static void narrow_by_name(struct fields *fields, const struct item *noun)
 {
 	for (size_t j = 0; j < noun->reading_count; j++) {
+		const struct reading *reading = &noun->readings[j];
 		const struct model_field *name =
-			noun->readings[j].kind == READ_DATASET
-				? dataset_name_field(noun->readings[j].dataset)
-				: NULL;
+			reading->kind == READ_DATASET ? dataset_name_field(reading->dataset)
+			: reading->kind == READ_FIELD && reading->field->names_row ? reading->field
+										   : NULL;
 
 		if (name != NULL && fields->count > 1 && fields_has(fields, name)) {
 			fields->items[0] = name;

@@ -75,8 +75,9 @@ bool reading_fits(const struct reading *value, const struct reading *noun)
 {
 	if (!is_value_reading(value))
 		return false;
-	if (noun->kind == READ_FIELD)
-		return noun->field == value->field;
+	if (noun->kind == READ_FIELD) /* "team members" speaks of the rows that it names */
+		return noun->field == value->field ||
+		       (noun->field->names_row && noun->field->dataset == value->field->dataset);
 	return noun->kind == READ_DATASET && noun->dataset == value->field->dataset;
 }
 
@@ -127,7 +128,19 @@ static size_t noun_behind(const struct walk *walk, size_t i)
 	return NO_ITEM;
 }
 
-/* A noun that names the field itself decides before one that only names the dataset. */
+/* The noun is the name of the value's own field, not of the rows that have it. */
+static bool names_field(const struct item *value, const struct item *noun)
+{
+	for (size_t i = 0; i < value->reading_count; i++)
+		for (size_t j = 0; j < noun->reading_count; j++)
+			if (is_value_reading(&value->readings[i]) &&
+			    noun->readings[j].kind == READ_FIELD &&
+			    noun->readings[j].field == value->readings[i].field)
+				return true;
+	return false;
+}
+
+/* In "members of the AI team" it is the team. */
 static size_t find_qualifier(const struct walk *walk, size_t i)
 {
 	size_t before = noun_before(walk, i);
@@ -135,9 +148,7 @@ static size_t find_qualifier(const struct walk *walk, size_t i)
 
 	if (before == NO_ITEM || behind == NO_ITEM)
 		return before == NO_ITEM ? behind : before;
-	if (fits(item_at(walk, i), item_at(walk, before), READ_FIELD))
-		return before;
-	return behind;
+	return names_field(item_at(walk, i), item_at(walk, before)) ? before : behind;
 }
 
 static bool is_joint(const struct walk *walk, size_t i)
@@ -190,6 +201,11 @@ static bool negated(const struct walk *walk, size_t i)
 		struct item *item = item_at(walk, j);
 
 		if (item_is_op(item, OPW_NOT)) {
+			/* "customers without cancelled orders" is about customers that have none.
+			 */
+			if (has_text(walk, j, "without") &&
+			    walk->roles->parts[i].qualifier == i + 1)
+				return false;
 			item->spent = true;
 			return true;
 		}
@@ -399,6 +415,8 @@ static void walk_model(struct walk *walk, size_t i)
 	}
 	if (i == walk->roles->column)
 		return;
+	if (has_text(walk, i, "who"))
+		walk->roles->listing = true;
 	if (is_flag_field(item) && !walk->group_open && !walk->per_open) {
 		walk->roles->parts[i].role = ROLE_FLAG;
 		return;
@@ -842,11 +860,11 @@ static void settle_not(struct walk *walk)
 		struct item *item = item_at(walk, i);
 		struct item *next = item_at(walk, i + 1);
 
-		if (!item_is_op(item, OPW_NOT) || item->spent)
+		if ((!item_is_op(item, OPW_NOT) && !item_is_op(item, OPW_NONE)) || item->spent)
 			continue;
 		if (next != NULL && next->kind == ITEM_FILLER &&
-		    (has_text(walk, i + 1, "a") || has_text(walk, i + 1, "any") ||
-		     has_text(walk, i + 1, "the")))
+		    (has_text(walk, i + 1, "a") || has_text(walk, i + 1, "an") ||
+		     has_text(walk, i + 1, "any") || has_text(walk, i + 1, "the")))
 			next = item_at(walk, i + 2);
 		if (next == NULL || !item_has(next, READ_FIELD) || item_names_metric(next))
 			continue;
@@ -861,7 +879,7 @@ static void settle_not(struct walk *walk)
 
 static bool matters(enum op op)
 {
-	return op == OPW_NOT || op == OPW_OR || op == OPW_COLUMN;
+	return op == OPW_NOT || op == OPW_NONE || op == OPW_OR || op == OPW_COLUMN;
 }
 
 static void check_spent(struct walk *walk)

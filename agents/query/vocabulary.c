@@ -188,6 +188,8 @@ static void add_field_text(struct vocabulary *vocabulary, const struct model_fie
 	const struct model_dataset *dataset = field->dataset;
 
 	add(vocabulary, text, &reading);
+	if (field->is_time)
+		return; /* "employees hired" is two things */
 	add_pair(vocabulary, dataset->label, text, &reading);
 	add_pair(vocabulary, dataset->name, text, &reading);
 	for (size_t i = 0; i < dataset->synonyms.count; i++)
