@@ -545,7 +545,7 @@ static void add_months(struct json *answers)
 
 	for (int month = 1; month <= 10; month++) {
 		struct json *row = json_array();
-		char label[16];
+		char label[32];
 		int n = 0;
 
 		for (int i = 0; i < ISSUES; i++) {

@@ -141,7 +141,7 @@ static int open_widgets(void **state)
 
 static struct metric_query *query_of(const char *text)
 {
-	struct metric_query *query;
+	struct metric_query *query = NULL;
 	struct json *json;
 	struct err err;
 
