@@ -179,7 +179,7 @@ static int parse_sum(struct parser *parser, struct expr **ret, struct err *err);
 static int parse_into(struct parser *parser, struct expr *parent,
 		      int (*parse)(struct parser *, struct expr **, struct err *), struct err *err)
 {
-	struct expr *kid;
+	struct expr *kid = NULL;
 
 	if (parse(parser, &kid, err) < 0)
 		return -1;
