@@ -115,6 +115,8 @@ static int want_id(const struct json *params, const char *key, const char **ret,
 {
 	if (json_want_str(params, key, ret, err) < 0)
 		return -1;
+	if (**ret == '\0')
+		return err_set(err, ERR_INVALID, "%s: empty", key);
 	if (strlen(*ret) > FRAME_ID_MAX)
 		return err_set(err, ERR_INVALID, "%s: longer than %d bytes", key, FRAME_ID_MAX);
 	return 0;
@@ -127,7 +129,8 @@ static int req_catalog(struct frame *frame, int64_t id, const struct json *param
 	if (params && json_only(params, keys, err) < 0)
 		return -1;
 	submit(frame, id, NULL,
-	       &(struct pool_call){"", "", "catalog", json_object(), WRIT_STATEMENT_MS_DEFAULT});
+	       &(struct pool_call){"", POOL_ANY_GRANT, "catalog", json_object(),
+				   WRIT_STATEMENT_MS_DEFAULT});
 	return 0;
 }
 

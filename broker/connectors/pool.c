@@ -11,6 +11,7 @@
 #include "broker/connectors/refusal.h"
 #include "broker/connectors/worker.h"
 
+#define TRIES_MAX 3 /* workers that die one after the other have a reason */
 #define SPARE_MS 20 /* a new spare worker is made after the call that took the last has begun */
 
 enum fate { FATE_OPEN, FATE_TIMEOUT, FATE_CANCELED };
@@ -26,6 +27,7 @@ struct job {
 	struct line *line;
 	struct worker *worker; /* NULL while it waits */
 	uint64_t run;
+	int tries;
 	enum fate fate;
 	uv_timer_t timer;
 	struct job *next; /* in its line, or among the running */
@@ -137,6 +139,21 @@ static struct json *refuse_by_fate(const struct job *job)
 		      "the worker of this source ended before it answered");
 }
 
+/* The worker had died before the call reached it: first in its line again. */
+static void job_try_again(struct job *job)
+{
+	if (job->fate != FATE_OPEN || job->pool->closed || job->tries >= TRIES_MAX) {
+		job_finish(job, refuse_by_fate(job));
+		return;
+	}
+	list_remove(&job->pool->running, job);
+	job->line->running--;
+	worker_set_job(job->worker, NULL);
+	job->worker = NULL;
+	job->next = job->line->waiting;
+	job->line->waiting = job;
+}
+
 static void on_answer(void *data, const struct json *result, const struct err *err)
 {
 	struct job *job = data;
@@ -144,7 +161,10 @@ static void on_answer(void *data, const struct json *result, const struct err *e
 
 	if (err) { /* the end of the worker, or an answer that is none */
 		worker_kill(job->worker);
-		job_finish(job, refuse_by_fate(job));
+		if (worker_has_begun(job->worker, job->run))
+			job_finish(job, refuse_by_fate(job));
+		else
+			job_try_again(job);
 		return; /* on_worker_gone() goes on */
 	}
 	job_finish(job, job->fate == FATE_CANCELED ? refuse_by_fate(job) : json_copy(result));
@@ -186,7 +206,7 @@ static int64_t left_ms(const struct job *job)
 static void job_start(struct job *job, struct worker *worker)
 {
 	struct pool *pool = job->pool;
-	struct json *params = TAKE(job->params);
+	struct json *params = json_copy(job->params); /* kept for a second try */
 
 	list_remove(&job->line->waiting, job);
 	job->next = pool->running;
@@ -197,8 +217,11 @@ static void job_start(struct job *job, struct worker *worker)
 	worker_set_job(worker, job);
 	json_set_int(params, "run", (int64_t)job->run);
 	json_set_int(params, "time_ms", left_ms(job));
-	if (!worker_call(worker, job->method, params, on_answer, job))
-		job_finish(job, refuse_by_fate(job));
+	job->tries++;
+	if (worker_call(worker, job->method, params, on_answer, job))
+		return;
+	worker_kill(worker);
+	job_try_again(job);
 }
 
 static void on_spare(uv_timer_t *timer)

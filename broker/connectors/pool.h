@@ -18,23 +18,27 @@
 #ifndef BROKER_CONNECTORS_POOL_H
 #define BROKER_CONNECTORS_POOL_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 #include <uv.h>
 
 #include "base/json.h"
+#include "broker/connectors/run_page.h"
 
 #define POOL_WORKERS_MAX 4 /* statements at once: this many cores are busy at most */
 #define POOL_GRACE_MS 500  /* from a deadline to a kill */
 #define POOL_IDLE_MS 60000 /* then an idle worker gives its memory back */
 
+/* The grant of a call that touches nothing of any grant: any idle worker may take it, and stays
+ * what it was. */
+#define POOL_ANY_GRANT ""
+
 /* A kind of source. work runs in a fresh process: it answers requests on fd (base/line.h, JSON-RPC)
  * until its end. Each request has beside its params "run", its number, and "time_ms", what is left
- * of its time; the run whose number stands in *cancel is to stop. */
+ * of its time. */
 struct source {
 	const char *name; /* for messages */
 	void *data;
-	void (*work)(void *data, int fd, const _Atomic uint64_t *cancel);
+	void (*work)(void *data, int fd, struct run_page *page);
 };
 
 struct pool;

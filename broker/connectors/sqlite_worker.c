@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rpc.h"
+#include "broker/connectors/run_page.h"
 #include "broker/connectors/sqlite_session.h"
 
 #define REQUEST_BYTES_MAX (4u << 20) /* as base/channel.h writes at most */
@@ -26,7 +27,8 @@ static int write_all(int fd, const struct buf *line)
 	return 0;
 }
 
-static int answer(struct session *session, int fd, const struct json *line, struct err *err)
+static int answer(struct session *session, int fd, struct run_page *page, const struct json *line,
+		  struct err *err)
 {
 	CLEANUP(json_freep) struct json *result = NULL;
 	struct rpc_message message;
@@ -38,6 +40,7 @@ static int answer(struct session *session, int fd, const struct json *line, stru
 	if (message.type != RPC_REQUEST)
 		return err_set(err, ERR_INVALID, "not a request");
 	session->database.watch.run = (uint64_t)json_get_int(message.params, "run", 0);
+	atomic_store(&page->begun, session->database.watch.run);
 	result = session_call(session, message.method, message.params);
 	rpc_write_result(&out, message.id, result);
 	wrote = write_all(fd, &out);
@@ -45,7 +48,7 @@ static int answer(struct session *session, int fd, const struct json *line, stru
 	return wrote < 0 ? err_errno(err, "answer") : 0;
 }
 
-void sqlite_work(void *data, int fd, const _Atomic uint64_t *cancel)
+void sqlite_work(void *data, int fd, struct run_page *page)
 {
 	const struct sqlite_source *source = data;
 	struct line_reader reader;
@@ -59,14 +62,15 @@ void sqlite_work(void *data, int fd, const _Atomic uint64_t *cancel)
 	if (source->confine && source->confine() < 0)
 		return;
 	session_init(&session, source->path);
-	session.database.watch.cancel = cancel;
+	session.database.watch.cancel = &page->cancel;
 	session_warm(&session);
 	line_reader_init(&reader, fd, REQUEST_BYTES_MAX);
 	while (result == 0) {
 		CLEANUP(json_freep) struct json *line = NULL;
 
-		result = line_read(&reader, -1, &line, &err) > 0 ? answer(&session, fd, line, &err)
-								 : -1;
+		result = line_read(&reader, -1, &line, &err) > 0
+				 ? answer(&session, fd, page, line, &err)
+				 : -1;
 	}
 	if (err.kind != ERR_NONE)
 		log_error("worker: %s", err.text);

@@ -2,8 +2,7 @@
 #ifndef BROKER_CONNECTORS_SQLITE_WORKER_H
 #define BROKER_CONNECTORS_SQLITE_WORKER_H
 
-#include <stdatomic.h>
-#include <stdint.h>
+struct run_page;
 
 struct sqlite_source {
 	const char *path; /* of the database file */
@@ -13,6 +12,6 @@ struct sqlite_source {
 };
 
 /* struct source's work: answers requests on fd until its end. data is a struct sqlite_source. */
-void sqlite_work(void *data, int fd, const _Atomic uint64_t *cancel);
+void sqlite_work(void *data, int fd, struct run_page *page);
 
 #endif

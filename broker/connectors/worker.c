@@ -19,10 +19,6 @@
 
 #define WORKER_FD 3 /* the worker's end, where the connector itself has the broker's */
 
-struct shared { /* one page, seen by the worker too */
-	_Atomic uint64_t cancel;
-};
-
 struct worker {
 	struct workers *workers;
 	char *grant; /* NULL: a spare one that served nobody yet */
@@ -31,7 +27,7 @@ struct worker {
 	void *job; /* NULL: idle */
 	bool dead; /* killed: its end of stream is to come */
 	int64_t idle_us;
-	struct shared *shared;
+	struct run_page *page;
 	struct worker *next;
 };
 
@@ -51,7 +47,7 @@ static long page_bytes(void)
 
 static void worker_free(struct worker *worker)
 {
-	munmap(worker->shared, (size_t)page_bytes());
+	munmap(worker->page, (size_t)page_bytes());
 	mem_free(worker->grant);
 	mem_free(worker);
 }
@@ -137,8 +133,7 @@ void workers_close(struct workers *workers)
 	uv_close((uv_handle_t *)&workers->child, on_signal_closed);
 }
 
-static void child_run(const struct source *source, int fd, pid_t parent,
-		      const _Atomic uint64_t *cancel)
+static void child_run(const struct source *source, int fd, pid_t parent, struct run_page *page)
 {
 	static const int signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
 
@@ -150,7 +145,7 @@ static void child_run(const struct source *source, int fd, pid_t parent,
 	if (fd != WORKER_FD && dup2(fd, WORKER_FD) < 0)
 		_exit(1);
 	close_range(WORKER_FD + 1, ~0u, 0);
-	source->work(source->data, WORKER_FD, cancel);
+	source->work(source->data, WORKER_FD, page);
 	_exit(0);
 }
 
@@ -174,7 +169,7 @@ static struct worker *worker_new(struct workers *workers, const char *grant, str
 	}
 	pid = fork();
 	if (pid == 0)
-		child_run(workers->source, ends[1], parent, &((struct shared *)page)->cancel);
+		child_run(workers->source, ends[1], parent, page);
 	close(ends[1]);
 	if (pid < 0) {
 		err_errno(err, "no process for a worker");
@@ -187,7 +182,7 @@ static struct worker *worker_new(struct workers *workers, const char *grant, str
 	worker->grant = mem_str(grant);
 	worker->pid = pid;
 	worker->idle_us = clock_mono_us();
-	worker->shared = page;
+	worker->page = page;
 	worker->channel = channel_open(workers->loop, ends[0], "worker", &worker_handlers, worker);
 	worker->next = workers->list;
 	workers->list = worker;
@@ -196,6 +191,7 @@ static struct worker *worker_new(struct workers *workers, const char *grant, str
 
 struct worker *workers_take(struct workers *workers, const char *grant, struct err *err)
 {
+	bool any = strcmp(grant, POOL_ANY_GRANT) == 0;
 	struct worker *oldest = NULL, *spare = NULL;
 	size_t count = 0;
 
@@ -207,18 +203,19 @@ struct worker *workers_take(struct workers *workers, const char *grant, struct e
 			continue;
 		if (usable && worker->grant && strcmp(worker->grant, grant) == 0)
 			return worker;
-		if (usable && !worker->grant)
+		if (usable && (!worker->grant || any))
 			spare = worker;
 		if (!oldest || worker->idle_us < oldest->idle_us)
 			oldest = worker;
 	}
 	if (spare) {
-		spare->grant = mem_str(grant);
+		if (!any)
+			spare->grant = mem_str(grant);
 		return spare;
 	}
 	if (count >= POOL_WORKERS_MAX && oldest)
 		worker_end(oldest);
-	return worker_new(workers, grant, err);
+	return worker_new(workers, any ? NULL : grant, err);
 }
 
 void workers_make_spare(struct workers *workers)
@@ -270,7 +267,12 @@ bool worker_call(struct worker *worker, const char *method, struct json *params,
 
 void worker_cancel(struct worker *worker, uint64_t run)
 {
-	atomic_store(&worker->shared->cancel, run);
+	atomic_store(&worker->page->cancel, run);
+}
+
+bool worker_has_begun(const struct worker *worker, uint64_t run)
+{
+	return atomic_load(&worker->page->begun) == run;
 }
 
 void worker_kill(struct worker *worker)

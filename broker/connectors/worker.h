@@ -34,6 +34,8 @@ void worker_set_job(struct worker *worker, void *job); /* NULL: idle */
 /* As channel_call(); false when the worker is already gone. */
 bool worker_call(struct worker *worker, const char *method, struct json *params, channel_done *done,
 		 void *data);
+/* Has it read that run's request? */
+bool worker_has_begun(const struct worker *worker, uint64_t run);
 void worker_cancel(struct worker *worker, uint64_t run);
 /* Its call is answered and on_gone() called once its end of stream has come. */
 void worker_kill(struct worker *worker);

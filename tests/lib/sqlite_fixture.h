@@ -63,6 +63,7 @@ static inline void fixture_exec(const char *path, const char *sql)
 	char *text = NULL;
 
 	assert_int_equal(sqlite3_open(path, &sqlite), SQLITE_OK);
+	sqlite3_busy_timeout(sqlite, 10000); /* a worker may just be reading */
 	if (sqlite3_exec(sqlite, sql, NULL, NULL, &text) != SQLITE_OK)
 		fail_msg("%s", text);
 	sqlite3_close(sqlite);

@@ -403,6 +403,10 @@ static void test_malformed_requests_are_answered_and_nothing_is_lost(void **stat
 		       "{\"call\":\"c\",\"statement\":\"s-1\",\"mode\":\"eat\",\"allow\":{},"
 		       "\"limits\":{\"time_ms\":1}}",
 		       "execute: mode: \"run\" or \"explain\"");
+	expect_failure(program, "tool",
+		       "{\"call\":\"c\",\"grant\":\"\",\"tool\":\"list_tables\","
+		       "\"arguments\":{},\"view\":{},\"limits\":{}}",
+		       "tool: grant: empty");
 	assert_rows(run(program, "g", "SELECT 1"), "[[1]]");
 }
 
@@ -473,6 +477,7 @@ static void test_wal_works_confined_with_and_without_a_writer(void **state)
 	start(program);
 	assert_rows(run(program, "g", "SELECT count(*) FROM orders"), "[[3]]");
 	assert_int_equal(sqlite3_open(program->fixture.path, &writer), SQLITE_OK);
+	sqlite3_busy_timeout(writer, 10000);
 	assert_int_equal(sqlite3_exec(writer, "INSERT INTO orders VALUES (13,1,NULL,NULL)", NULL,
 				      NULL, NULL),
 			 SQLITE_OK);
@@ -489,6 +494,7 @@ static void test_a_change_to_wal_after_the_start_is_read_or_explained(void **sta
 
 	assert_rows(run(program, "g", "SELECT count(*) FROM orders"), "[[3]]");
 	assert_int_equal(sqlite3_open(program->fixture.path, &writer), SQLITE_OK);
+	sqlite3_busy_timeout(writer, 10000);
 	assert_int_equal(sqlite3_exec(writer,
 				      "PRAGMA journal_mode=WAL;"
 				      "INSERT INTO orders VALUES (13,1,NULL,NULL)",
