@@ -9,7 +9,8 @@
 #include <cmocka.h>
 
 #include "base/sign.h"
-#include "broker/audit/tree.h"
+#include "broker/audit/disclosure.h"
+#include "broker/audit/tail.h"
 #include "broker/audit/verify.h"
 #include "tests/unit/vectors.h"
 #include "writ/exit_codes.h"
@@ -599,6 +600,77 @@ static void test_the_sample_log_verifies_and_its_last_line_is_missed(void **stat
 	buf_clear(&old_head);
 }
 
+/* Format version 1 as it was first written: whatever comes later must still read it. */
+static struct buf golden(const char *name)
+{
+	const char *source = getenv("WRIT_SOURCE");
+	struct buf bytes = BUF_INIT;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/tests/vectors/audit/small/%s",
+		 source == NULL ? "." : source, name);
+	if (file_read_at(AT_FDCWD, path, 1 << 20, &bytes, &err) < 0)
+		fail_msg("%s", err.text);
+	return bytes;
+}
+
+static void test_the_golden_log_verifies_with_its_key(void **state)
+{
+	struct buf bytes = golden("log.jsonl");
+	struct buf head = golden("checkpoint");
+	struct buf pub = golden("audit.pub");
+	struct vkey before = small.vkey;
+	struct run run = {.heads = {head.bytes}};
+	const char *line = strchr(pub.bytes, '\n') + 1;
+
+	(void)state;
+	assert_int_equal(vkey_parse(line, strcspn(line, "\n"), &small.vkey, &err), 0);
+	assert_int_equal(verify(bytes.bytes, bytes.len, &run), EXIT_FINE);
+	assert_int_equal(report.signed_size, 5);
+	assert_true(report.holds[AUDIT_SIGNED]);
+	strstr(bytes.bytes, "read-sales")[0] = 'R';
+	assert_int_equal(verify(bytes.bytes, bytes.len, &run), EXIT_TAMPERED);
+	assert_int_equal(report.bad_record, 2);
+	small.vkey = before;
+	buf_clear(&bytes);
+	buf_clear(&head);
+	buf_clear(&pub);
+}
+
+static void test_the_golden_tail_and_openings_fit_the_golden_log(void **state)
+{
+	struct buf bytes = golden("log.jsonl");
+	struct buf text = golden("tail");
+	struct buf openings = golden("disclosures.txt");
+	const char *last = memrchr(bytes.bytes, '\n', bytes.len - 1);
+	const char *at = openings.bytes;
+	uint8_t leaf[SHA256_LEN];
+	struct tail tail;
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(tail_parse(text.bytes,
+				    (size_t)(strstr(text.bytes, "\n\n") + 1 - text.bytes), &tail,
+				    &err),
+			 0);
+	assert_int_equal(tail.bytes, bytes.len);
+	assert_int_equal(tail.tree.size, 5);
+	leaf_hash(last + 1, (size_t)(bytes.bytes + bytes.len - last - 2), leaf);
+	assert_memory_equal(tail.last, leaf, SHA256_LEN);
+	for (; *at != '\0'; count++) {
+		size_t len = strcspn(at, "\n");
+		char digest[DISCLOSURE_DIGEST_LEN + 1];
+
+		disclosure_digest(at, len, digest);
+		assert_non_null(strstr(last, digest));
+		at += len + 1;
+	}
+	assert_int_equal(count, 4);
+	buf_clear(&bytes);
+	buf_clear(&text);
+	buf_clear(&openings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -625,6 +697,8 @@ int main(void)
 		cmocka_unit_test(test_no_more_heads_than_there_is_room_for),
 		cmocka_unit_test(test_each_good_record_is_handed_over),
 		cmocka_unit_test(test_verdicts_have_their_names),
+		cmocka_unit_test(test_the_golden_log_verifies_with_its_key),
+		cmocka_unit_test(test_the_golden_tail_and_openings_fit_the_golden_log),
 		cmocka_unit_test(test_the_sample_log_verifies_and_its_last_line_is_missed),
 	};
 
