@@ -20,6 +20,19 @@ struct reach *reach_new(const struct catalog *catalog)
 	return reach;
 }
 
+struct reach *reach_everything(const struct catalog *catalog)
+{
+	struct reach *reach = reach_new(catalog);
+
+	for (size_t t = 0; t < catalog->table_count; t++) {
+		reach_add_table(reach, t);
+		reach_add_rowid(reach, t);
+		for (size_t c = 0; c < catalog->tables[t].column_count; c++)
+			reach_add_column(reach, t, c);
+	}
+	return reach;
+}
+
 void reach_free(struct reach *reach)
 {
 	if (!reach)

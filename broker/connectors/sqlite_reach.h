@@ -30,7 +30,8 @@ struct reach {
 };
 
 struct reach *reach_new(const struct catalog *catalog);
-void reach_free(struct reach *reach); /* NULL is fine */
+struct reach *reach_everything(const struct catalog *catalog); /* but no function */
+void reach_free(struct reach *reach);			       /* NULL is fine */
 void reach_freep(struct reach **reach);
 
 /* From a policy view: {"tables":{"t":"all"|["c"]}|"all", "functions":[...], "except":{...}}. Names

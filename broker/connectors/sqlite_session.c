@@ -200,16 +200,43 @@ static int call_catalog(struct session *session, struct json **ret_result, struc
 	return 0;
 }
 
+/* What a refused statement would read if nothing were hidden; NULL when that is not it. The narrow
+ * views go for it, and come back with the next call. */
+static struct json *hidden_from(struct session *session, const struct view *view, const char *sql)
+{
+	CLEANUP(reach_freep)
+	struct reach *everything = reach_everything(session->database.catalog);
+	CLEANUP(reach_freep) struct reach *facts = NULL;
+	struct refusal refusal;
+	struct json *hidden;
+
+	drop_statements(session, NULL);
+	session->narrow = NULL;
+	if (narrow_install(&session->database, everything, view->shadow.marker, &refusal) < 0)
+		return NULL;
+	facts = statement_unhidden(&session->database, everything, sql);
+	if (facts == NULL || reach_within(facts, view->reach, false))
+		return NULL;
+	hidden = json_object();
+	reach_write(facts, everything, hidden);
+	return hidden;
+}
+
+/* On failure *ret_result may hold what was hidden. */
 static int call_prepare(struct session *session, const struct json *params,
 			struct json **ret_result, struct refusal *refusal)
 {
+	const char *sql = json_get_str(params, "sql");
 	struct view *view;
 	struct statement *statement;
 
 	if (session_begin(session, json_get_int(params, "time_ms", 1), refusal) < 0 ||
-	    session_view(session, json_get(params, "view"), &view, refusal) < 0 ||
-	    session_statement(session, view, json_get_str(params, "sql"), &statement, refusal) < 0)
+	    session_view(session, json_get(params, "view"), &view, refusal) < 0)
 		return -1;
+	if (session_statement(session, view, sql, &statement, refusal) < 0) {
+		*ret_result = hidden_from(session, view, sql);
+		return -1;
+	}
 	*ret_result = json_object();
 	json_set_bool(*ret_result, "ok", true);
 	reach_write(statement->facts, view->reach, *ret_result);
@@ -396,8 +423,13 @@ struct json *session_call(struct session *session, const char *method, const str
 		outcome = refusal_set(&refusal, BY_ARGUMENTS, "correct the call", "no method %s",
 				      method);
 	guard_close(&session->database.guard);
-	if (outcome < 0)
-		return refusal_json(&refusal);
+	if (outcome < 0) {
+		struct json *refused = refusal_json(&refusal);
+
+		if (result)
+			json_set(refused, "hidden", result);
+		return refused;
+	}
 	if (session->database.sqlite)
 		database_release(&session->database);
 	return result;

@@ -351,3 +351,20 @@ int statement_prepare(struct database *database, const struct reach *view, struc
 	*ret_statement = TAKE(statement);
 	return 0;
 }
+
+struct reach *statement_unhidden(struct database *database, const struct reach *everything,
+				 const char *sql)
+{
+	CLEANUP(reach_freep) struct reach *facts = reach_new(database->catalog);
+	CLEANUP(statement_finalizep) sqlite3_stmt *compiled = NULL;
+	CLEANUP(joins_clearp) struct sql_joins joins = {0};
+	struct refusal refusal;
+
+	sql_joins_add(&joins, sql);
+	if (check_first_word(sql, &refusal) < 0 ||
+	    compile_in_source(database, everything, sql, facts, &compiled, &refusal) < 0)
+		return NULL;
+	add_joins_of_views(facts, &joins);
+	add_compared(&joins, NULL, facts);
+	return TAKE(facts);
+}

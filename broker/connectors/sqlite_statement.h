@@ -25,6 +25,13 @@ struct statement {
 MUST_CHECK int statement_prepare(struct database *database, const struct reach *view,
 				 struct shadow *shadow, const char *sql,
 				 struct statement **ret_statement, struct refusal *refusal);
+/*
+ * What the statement would read if nothing were hidden; NULL if it does not compile even so. For
+ * the broker's record of a refusal, never for the agent. Narrow views must not be installed. The
+ * guard is closed when this returns.
+ */
+struct reach *statement_unhidden(struct database *database, const struct reach *everything,
+				 const char *sql);
 void statement_free(struct statement *statement); /* NULL is fine */
 void statement_freep(struct statement **statement);
 

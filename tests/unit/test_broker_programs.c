@@ -118,9 +118,19 @@ static void test_what_is_hidden_is_answered_like_what_does_not_exist(void **stat
 	assert_string_equal(json_get_str(absent, "hint"), json_get_str(hidden, "hint"));
 	record = fx_record_at(fx, json_int(json_at(json_get(hidden, "records"), 0)));
 	assert_string_equal(json_get_str(record, REC_DECISION), "deny");
+	assert_string_equal(json_get_str(record, REC_RULE), "never-payroll");
+	assert_non_null(strstr(json_get_str(record, REC_RULE_AT), "scopes/sales.yaml:"));
 	json_free(record);
 	json_free(hidden);
 	json_free(absent);
+	hidden = query(fx, agent, "SELECT name FROM customers");
+	assert_string_equal(json_get_str(hidden, "error"), "no such column: name");
+	record = fx_record_at(fx, json_int(json_at(json_get(hidden, "records"), 0)));
+	assert_string_equal(json_get_str(record, REC_CODE), "no_rule");
+	assert_string_equal(json_str(json_at(json_get(json_get(record, REC_FACTS), "columns"), 0)),
+			    "customers.name");
+	json_free(record);
+	json_free(hidden);
 	fx_control(fx, "{\"stop\":true}");
 	assert_int_equal(fx_wait_broker(fx), EXIT_FINE);
 	fx_close_programs(fx);

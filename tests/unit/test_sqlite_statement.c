@@ -479,6 +479,7 @@ static void test_what_is_hidden_changes_no_answer(void **state)
 		"SELECT 1 FROM [payroll]",
 	};
 	struct fixture left, right;
+	size_t told = 0;
 
 	(void)state;
 	fixture_open(&left, bare);
@@ -491,6 +492,9 @@ static void test_what_is_hidden_changes_no_answer(void **state)
 		CLEANUP(json_freep) struct json *a = fixture_prepare(&left, statements[i]);
 		CLEANUP(json_freep) struct json *b = fixture_prepare(&right, statements[i]);
 
+		told += json_get(b, "hidden") != NULL; /* for the broker alone */
+		json_remove(a, "hidden");
+		json_remove(b, "hidden");
 		if (!json_equal(a, b)) {
 			CLEANUP(mem_freep) char *a_text = text_of(a);
 			CLEANUP(mem_freep) char *b_text = text_of(b);
@@ -498,6 +502,7 @@ static void test_what_is_hidden_changes_no_answer(void **state)
 			fail_msg("%s:\n%s\n%s", statements[i], a_text, b_text);
 		}
 	}
+	assert_true(told >= 5); /* payroll, however it is spelled */
 	for (size_t i = 0; i < 3; i++) {
 		static const char *const calls[][2] = {
 			{"list_tables", "{}"},
