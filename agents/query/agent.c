@@ -143,7 +143,7 @@ static void on_sanity(void *data, struct json *flags, int tool_calls)
 {
 	struct query_agent *agent = data;
 	CLEANUP(json_freep) struct json *owned = flags;
-	const struct json *wrong = worst_flag(flags);
+	const struct json *wrong = worst_flag(owned);
 
 	if (agent->state == AGENT_DONE)
 		return; /* the agent is ending under it */
@@ -152,7 +152,7 @@ static void on_sanity(void *data, struct json *flags, int tool_calls)
 		reject_result(agent, wrong);
 		return;
 	}
-	add_flags(agent, flags);
+	add_flags(agent, owned);
 	if (json_get_bool(agent->outcome.result, "truncated", false))
 		count(agent);
 	else

@@ -105,7 +105,7 @@ static struct json *bound(const char *date)
 static struct json *period_json(const struct query_agent *agent)
 {
 	const struct query_period *period = &agent->plan->query->period;
-	const char *timezone = json_get_str(json_get(agent->handoff, "context"), "timezone");
+	const char *zone = json_get_str(json_get(agent->handoff, "context"), "timezone");
 	struct json *json = NULL;
 
 	if (!period->set)
@@ -113,7 +113,7 @@ static struct json *period_json(const struct query_agent *agent)
 	json = json_object();
 	json_set(json, "from", bound(period->from));
 	json_set(json, "to", bound(period->to));
-	json_set_str(json, "timezone", timezone != NULL ? timezone : "UTC");
+	json_set_str(json, "timezone", zone != NULL ? zone : "UTC");
 	return json;
 }
 

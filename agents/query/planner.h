@@ -3,7 +3,7 @@
  *
  *   sentence.c    question -> words            period.c  words -> dates
  *   vocabulary.c  model + values -> phrases    items.c   words -> names, operators, periods,
- * unknowns intent.c      is data to be changed?       roles.c   which name plays which part
+ * unknowns intent.c      is data to be changed?       roles.c   which name plays which part (roles_pair.c, roles_settle.c)
  *   resolve.c     names -> one metric, field   planner.c parts -> metric query, question or refusal
  *
  * It knows no name in advance: all names come from the semantic model and from search_values. Every
