@@ -247,7 +247,7 @@ static const struct unit size_units[] = {
 
 static void write_time(int64_t ms, char *out, size_t size)
 {
-	size_t unit = ms % 3600000 == 0 ? 2 : ms % 60000 == 0 ? 1 : 0;
+	size_t unit = ms % 3600000 == 0 ? 2u : ms % 60000 == 0 ? 1u : 0u;
 
 	snprintf(out, size, "%lld%s", (long long)(ms / time_units[unit].factor),
 		 time_units[unit].name);

@@ -220,6 +220,112 @@ static void test_bundle_refuses_two_values_for_one_name(void **state)
 			"effect");
 }
 
+/* Changes the nth member, counted through all depths; false when there are fewer. */
+enum change { CHANGE_REMOVE, CHANGE_TO_NULL, CHANGE_ADD };
+
+static bool change_member(struct json *json, enum change change, size_t *left, const char **ret_key)
+{
+	for (size_t i = 0; json_type(json) == JSON_ARRAY && i < json_len(json); i++) {
+		/* Elements are reached through copies of the path only; the tree is ours to change.
+		 */
+		if (change_member((struct json *)(uintptr_t)json_at(json, i), change, left,
+				  ret_key))
+			return true;
+	}
+	if (json_type(json) != JSON_OBJECT)
+		return false;
+	json_each(member, json)
+	{
+		const char *key = json_key(member);
+
+		if ((*left)-- == 0) {
+			*ret_key = key;
+			if (change == CHANGE_REMOVE)
+				json_remove(json, key);
+			else if (change == CHANGE_TO_NULL)
+				json_set_null(json, key);
+			else
+				json_set_int(json, "unheard-of", 1);
+			return true;
+		}
+		if (change_member(json_get_mut(json, key), change, left, ret_key))
+			return true;
+	}
+	return false;
+}
+
+/* Names that authors choose: one of several may be absent. */
+static bool may_be_absent(const char *name)
+{
+	return strcmp(name, "customers") == 0 || strcmp(name, "orders") == 0 ||
+	       strcmp(name, "text") == 0;
+}
+
+static void test_bundle_needs_each_member_and_no_other(void **state)
+{
+	size_t changes = 0;
+
+	(void)state;
+	for (enum change change = CHANGE_REMOVE; change <= CHANGE_ADD; change++)
+		for (size_t n = 0;; n++) {
+			CLEANUP(json_freep) struct json *json = NULL;
+			CLEANUP(mem_freep) char *name = NULL;
+			struct buf text = BUF_INIT;
+			struct bundle *bundle = NULL;
+			const char *key = NULL;
+			struct err err = {0};
+			size_t left = n;
+
+			assert_int_equal(json_parse_str(SAMPLE_BUNDLE, &json, &err), 0);
+			if (change == CHANGE_REMOVE) {
+				/* The key dies with its member: look it up in another copy. */
+				CLEANUP(json_freep) struct json *twin = json_copy(json);
+				size_t again = n;
+
+				if (change_member(twin, CHANGE_ADD, &again, &key))
+					name = mem_str(key);
+			}
+			if (!change_member(json, change, &left, &key))
+				break;
+			json_write(json, &text);
+			if (bundle_read(text.bytes, text.len, &bundle, &err) == 0 &&
+			    !(change == CHANGE_REMOVE && may_be_absent(name)))
+				fail_msg("obeyed: %s", text.bytes);
+			bundle_free(bundle);
+			buf_clear(&text);
+			changes++;
+		}
+	assert_true(changes > 150);
+}
+
+static void test_bundle_bounds_what_its_index_would_take(void **state)
+{
+	struct buf text = BUF_INIT;
+
+	(void)state;
+	buf_add_str(&text, "{\"writ_bundle\":1,\"scopes\":{\"s\":{\"at\":\"x:1\",\"owner\":\"o\","
+			   "\"timezone\":\"UTC\"}},\"functions\":{},\"agents\":{");
+	for (size_t i = 0; i < 2049; i++)
+		buf_addf(&text,
+			 "%s\"a%zu\":{\"at\":\"x:1\",\"hands_to\":[],\"id\":\"urn:%zu\",\"role\":"
+			 "\"query\",\"scope\":\"s\",\"token_seconds\":1,\"per_task\":{\"attempts\":"
+			 "0,"
+			 "\"model_calls\":0,\"scan_bytes\":0,\"time_ms\":1,\"tool_calls\":0,"
+			 "\"tool_errors\":0}}",
+			 i > 0 ? "," : "", i, i);
+	buf_add_str(&text,
+		    "},\"rules\":[{\"id\":\"r\",\"at\":\"x:1\",\"effect\":\"deny\",\"users\":"
+		    "\"everyone\",\"data\":\"all\",\"agents\":[");
+	for (size_t i = 0; i < 2049; i++)
+		buf_addf(&text, "%s\"a%zu\"", i > 0 ? "," : "", i);
+	buf_add_str(&text, "],\"tools\":[");
+	for (size_t i = 0; i < 2048; i++)
+		buf_addf(&text, "%s\"t%zu\"", i > 0 ? "," : "", i);
+	buf_add_str(&text, "]}]}");
+	refuses(buf_str(&text), "pairs of agent and tool");
+	buf_clear(&text);
+}
+
 static void test_bundle_cut_anywhere_is_refused(void **state)
 {
 	(void)state;
@@ -246,6 +352,8 @@ int main(void)
 		cmocka_unit_test(test_bundle_refuses_data_it_does_not_understand),
 		cmocka_unit_test(test_bundle_bounds_the_limits_of_a_call),
 		cmocka_unit_test(test_bundle_refuses_two_values_for_one_name),
+		cmocka_unit_test(test_bundle_needs_each_member_and_no_other),
+		cmocka_unit_test(test_bundle_bounds_what_its_index_would_take),
 		cmocka_unit_test(test_bundle_cut_anywhere_is_refused),
 	};
 

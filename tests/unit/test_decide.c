@@ -235,7 +235,8 @@ static void test_decide_denies_malformed_facts(void **state)
 static void test_decide_denies_data_without_its_place(void **state)
 {
 	static const char *const columns[] = {"status",	   ".status",	     "orders.a.b",
-					      "payroll.x", "orders .status", "Orders.status"};
+					      "payroll.x", "orders .status", "Orders.status",
+					      "order.x",   "orderss.x"};
 	CLEANUP(bundle_freep) struct bundle *bundle = bundle_of(SAMPLE_READ_SALES);
 	struct call_facts facts;
 
@@ -521,6 +522,11 @@ static void test_decide_reason_is_cut_between_characters_and_printable(void **st
 		name[0] = '\n';
 	}
 	assert_non_null(strstr(verdict.reason, "table ?\xC3\xA9"));
+	names[0] = "a\x7F\x80";
+	assert_non_null(strstr(decide(bundle, &facts).reason, "table a?\x80"));
+	names[0] = memset(name, 0x80, sizeof(name) - 1); /* no character begins anywhere */
+	name[sizeof(name) - 1] = '\0';
+	assert_non_null(strstr(decide(bundle, &facts).reason, "does not grant table "));
 }
 
 /* ---- views, visibility, grants ---- */
@@ -556,6 +562,8 @@ static void test_view_is_what_the_rules_grant(void **state)
 	view_is(bundle, &alice, "explain_query",
 		"{\"database\":\"sales\",\"tables\":{},\"functions\":[],"
 		"\"except\":{\"payroll\":\"all\"}}");
+	view_is(bundle, &(struct subject){.user = ""}, "run_query",
+		"{\"database\":\"sales\",\"tables\":{},\"functions\":[],\"except\":{}}");
 	view_is(bundle, &alice, NULL,
 		"{\"database\":\"sales\",\"tables\":{},\"functions\":[],\"except\":{}}");
 }
@@ -577,6 +585,23 @@ static void test_view_joins_rules_but_never_their_rows(void **state)
 	view_is(bundle, &alice, "describe_table",
 		"{\"database\":\"sales\",\"tables\":{\"a\":[\"x\",\"y\"],\"b\":\"all\"},"
 		"\"functions\":[],\"except\":{}}");
+}
+
+static void test_view_of_rows_takes_the_widest_grant_in_any_order(void **state)
+{
+	CLEANUP(bundle_freep)
+	struct bundle *bundle = bundle_of_two(
+		rule("1", "allow", "\"everyone\"",
+		     "{\"database\":\"sales\",\"functions\":[],\"tables\":{\"a\":[\"z\"],"
+		     "\"b\":\"all\",\"c\":[\"x\"]}}"),
+		rule("2", "allow", "\"everyone\"",
+		     "{\"database\":\"sales\",\"functions\":[],\"tables\":{\"a\":[\"x\",\"y\"],"
+		     "\"b\":[\"x\"],\"c\":\"all\"}}"));
+
+	(void)state;
+	view_is(bundle, &alice, "describe_table",
+		"{\"database\":\"sales\",\"tables\":{\"a\":[\"x\",\"y\"],\"b\":\"all\","
+		"\"c\":\"all\"},\"functions\":[],\"except\":{}}");
 }
 
 static void test_view_takes_away_what_is_denied_in_any_case(void **state)
@@ -726,6 +751,31 @@ static void test_grant_too_large_for_a_token_is_coarsened(void **state)
 	assert_true(!columns && !tables);
 }
 
+static void test_grant_of_very_many_databases_stays_exact_in_them(void **state)
+{
+	struct buf rules = BUF_INIT;
+	CLEANUP(bundle_freep) struct bundle *bundle = NULL;
+	CLEANUP(mem_freep) char *text = NULL;
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		CLEANUP(mem_freep) char *id = mem_format("%d", i);
+		CLEANUP(mem_freep)
+		char *data = mem_format("{\"database\":\"db%d\",\"functions\":[],"
+					"\"tables\":{\"t\":\"all\"}}",
+					i);
+		CLEANUP(mem_freep) char *one = rule(id, "allow", "\"everyone\"", data);
+
+		buf_addf(&rules, "%s%s", i > 0 ? "," : "", one);
+	}
+	bundle = bundle_of(buf_str(&rules));
+	buf_clear(&rules);
+	text = grant_text(bundle, "sales-query-01", &alice);
+	assert_true(strlen(text) > POLICY_GRANT_BYTES_MAX);
+	assert_non_null(strstr(text, "\"db399\""));
+	assert_non_null(strstr(text, "\"tables\":{\"constraint_type\":\"wildcard\"}"));
+}
+
 static void arguments_are(const struct call_facts *facts, const char *expected)
 {
 	struct json *arguments = policy_call_arguments(facts, 7);
@@ -773,12 +823,14 @@ int main(void)
 		cmocka_unit_test(test_decide_reason_is_cut_between_characters_and_printable),
 		cmocka_unit_test(test_view_is_what_the_rules_grant),
 		cmocka_unit_test(test_view_joins_rules_but_never_their_rows),
+		cmocka_unit_test(test_view_of_rows_takes_the_widest_grant_in_any_order),
 		cmocka_unit_test(test_view_takes_away_what_is_denied_in_any_case),
 		cmocka_unit_test(test_view_of_everything_denied_is_empty),
 		cmocka_unit_test(test_view_hides_what_wants_approval_unless_a_statement_can_ask),
 		cmocka_unit_test(test_tool_is_visible_only_to_whom_a_rule_grants_it),
 		cmocka_unit_test(test_grant_is_the_upper_bound_of_the_rules),
 		cmocka_unit_test(test_grant_too_large_for_a_token_is_coarsened),
+		cmocka_unit_test(test_grant_of_very_many_databases_stays_exact_in_them),
 		cmocka_unit_test(test_call_arguments_are_what_a_grant_constrains),
 	};
 
