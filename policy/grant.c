@@ -12,22 +12,16 @@
 enum detail { DETAIL_COLUMNS, DETAIL_TABLES, DETAIL_DATABASES }; /* from fine to coarse */
 
 struct tool_grant {
-	struct json *databases; /* arrays of names */
+	struct json *databases; /* arrays of names, with doubles */
 	struct json *tables;
 	struct json *columns;
 	bool every_column; /* of some table */
 	int64_t rows;
 };
 
-static void push_once(struct json *array, const char *name)
-{
-	json_each(item, array) if (strcmp(json_str(item), name) == 0) return;
-	json_push_str(array, name);
-}
-
 static void add_table(struct tool_grant *grant, const struct rule_table *table)
 {
-	push_once(grant->tables, table->name);
+	json_push_str(grant->tables, table->name);
 	grant->every_column = grant->every_column || table->all;
 	if (table->all)
 		return;
@@ -35,16 +29,16 @@ static void add_table(struct tool_grant *grant, const struct rule_table *table)
 	{
 		CLEANUP(mem_freep) char *name = mem_format("%s.%s", table->name, json_str(column));
 
-		push_once(grant->columns, name);
+		json_push_str(grant->columns, name);
 	}
 }
 
 static void add_rule(struct tool_grant *grant, const struct rule *rule)
 {
 	/* Any rule also covers a call that touches no database. */
-	push_once(grant->databases, "");
+	json_push_str(grant->databases, "");
 	if (rule->data.kind == DATA_SOME)
-		push_once(grant->databases, rule->data.database_name);
+		json_push_str(grant->databases, rule->data.database_name);
 	for (size_t i = 0; i < rule->data.table_count; i++)
 		add_table(grant, &rule->data.tables[i]);
 	if (rule->limits.rows > grant->rows)
@@ -67,20 +61,20 @@ static struct json *names_constraint(const char *type, const char *key, struct j
 	return json;
 }
 
-static struct json *subset_or_any(struct json *names, bool any)
+static struct json *subset_or_any(const struct json *names, bool any)
 {
 	if (!any)
-		return names_constraint("subset", "allowed", names);
-	json_free(names);
+		return names_constraint("subset", "allowed", names_sorted(names));
 	return constraint("wildcard");
 }
 
-/* Takes the lists of the grant. */
-static struct json *tool_constraints(struct tool_grant *grant, bool row_limit, enum detail detail)
+static struct json *tool_constraints(const struct tool_grant *grant, bool row_limit,
+				     enum detail detail)
 {
 	struct json *json = json_object();
 
-	json_set(json, "database", names_constraint("one_of", "values", grant->databases));
+	json_set(json, "database",
+		 names_constraint("one_of", "values", names_sorted(grant->databases)));
 	json_set(json, "tables", subset_or_any(grant->tables, detail >= DETAIL_DATABASES));
 	json_set(json, "columns",
 		 subset_or_any(grant->columns, grant->every_column || detail >= DETAIL_TABLES));
@@ -115,10 +109,8 @@ static void add_tool(const struct bundle *bundle, const char *agent, const struc
 		add_rule(&grant, rules.items[i]);
 		any = true;
 	}
-	if (any && !scope_is_closed(&rules)) {
+	if (any && !scope_is_closed(&rules))
 		json_set(tools, tool, tool_constraints(&grant, takes_rows(tool), detail));
-		return;
-	}
 	json_free(grant.databases);
 	json_free(grant.tables);
 	json_free(grant.columns);

@@ -69,3 +69,23 @@ bool policy_tool_visible(const struct bundle *bundle, const char *agent,
 		granted = granted || rules.items[i]->effect == EFFECT_ALLOW;
 	return granted && !scope_is_closed(&rules);
 }
+
+static int compare_texts(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+struct json *names_sorted(const struct json *names)
+{
+	size_t count = 0;
+	CLEANUP(mem_freep) const char **texts = mem_array(json_len(names), sizeof(*texts));
+	struct json *sorted = json_array();
+
+	json_each(name, names) texts[count++] = json_str(name);
+	if (count > 0)
+		qsort(texts, count, sizeof(*texts), compare_texts);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || strcmp(texts[i], texts[i - 1]) != 0)
+			json_push_str(sorted, texts[i]);
+	return sorted;
+}

@@ -17,4 +17,7 @@ void scope_rules_clear(struct scope_rules *rules);
  * no database remain. */
 bool scope_is_closed(const struct scope_rules *rules);
 
+/* A copy, ascending, each name once: whoever gathers names need not look for doubles. */
+struct json *names_sorted(const struct json *names);
+
 #endif

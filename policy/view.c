@@ -1,7 +1,8 @@
 /*
  * What a tool may show to an agent: the union of what allow rules grant, less what other rules take
  * away. Never less than a decision allows for tools that run statements, never more than deny rules
- * leave. Pure; malformed subjects see nothing.
+ * leave. Tables of both kinds are gathered, sorted by name without regard to case, and then walked
+ * group by group. Pure; malformed subjects see nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,127 +12,121 @@
 
 /* Compares like rules that take away do: ASCII case does not count. strcasecmp() would follow the
  * locale of the process. */
-static bool same_folded(const char *a, const char *b)
+static int compare_folded(const char *a, const char *b)
 {
 	for (;; a++, b++) {
-		char x = (char)(*a >= 'A' && *a <= 'Z' ? *a - 'A' + 'a' : *a);
-		char y = (char)(*b >= 'A' && *b <= 'Z' ? *b - 'A' + 'a' : *b);
+		unsigned char x = (unsigned char)(*a >= 'A' && *a <= 'Z' ? *a - 'A' + 'a' : *a);
+		unsigned char y = (unsigned char)(*b >= 'A' && *b <= 'Z' ? *b - 'A' + 'a' : *b);
 
-		if (x != y)
-			return false;
-		if (x == '\0')
-			return true;
+		if (x != y || x == '\0')
+			return x - y;
 	}
 }
 
-static bool lists(const struct json *array, const char *name)
+struct table_ref {
+	const struct rule_table *table;
+	size_t order; /* in the bundle */
+};
+
+struct table_refs {
+	struct table_ref *items;
+	size_t count;
+};
+
+static void table_refs_clear(struct table_refs *refs)
 {
-	json_each(item, array) if (strcmp(json_str(item), name) == 0) return true;
-	return false;
+	mem_free(refs->items);
 }
 
-static void add_columns(struct json *tables, const struct rule_table *table)
+static int compare_refs(const void *left, const void *right)
 {
-	struct json *known = json_get_mut(tables, table->name);
+	const struct table_ref *a = left;
+	const struct table_ref *b = right;
+	int order = compare_folded(a->table->name, b->table->name);
 
-	if (known == NULL || table->all) {
-		json_set(tables, table->name, json_copy(table->source));
-		return;
-	}
-	if (json_type(known) != JSON_ARRAY)
-		return; /* all already */
-	json_each(column, table->source) if (!lists(known, json_str(column)))
-		json_push_str(known, json_str(column));
+	if (order == 0)
+		order = strcmp(a->table->name, b->table->name);
+	return order != 0 ? order : a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Keeps the wider of two grants of one table. */
-static void keep_widest(struct json *tables, const struct rule_table *table)
+/* The tables of all rules that grant, or of all that take away. */
+static struct table_refs gather_tables(const struct scope_rules *rules, bool grants)
 {
-	const struct json *known = json_get(tables, table->name);
+	struct table_refs refs = {0};
+	size_t most = 0;
 
-	if (known != NULL && (json_type(known) == JSON_STRING ||
-			      (!table->all && json_len(table->source) <= json_len(known))))
-		return;
-	json_set(tables, table->name, json_copy(table->source));
-}
+	for (size_t i = 0; i < rules->count; i++)
+		most += rules->items[i]->data.table_count;
+	refs.items = mem_array(most, sizeof(*refs.items));
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = rules->items[i];
 
-static void add_functions(const struct bundle *bundle, const struct rule_data *data,
-			  struct json *functions)
-{
-	for (size_t i = 0; i < data->function_list_count; i++)
-		for (size_t f = 0; f < data->functions[i]->count; f++) {
-			const char *name =
-				symbols_text(&bundle->symbols, data->functions[i]->items[f]);
-
-			if (!lists(functions, name))
-				json_push_str(functions, name);
+		if ((rule->effect == EFFECT_ALLOW) != grants)
+			continue;
+		for (size_t t = 0; t < rule->data.table_count; t++) {
+			refs.items[refs.count] =
+				(struct table_ref){&rule->data.tables[t], refs.count};
+			refs.count++;
 		}
-}
-
-static void grant(const struct bundle *bundle, const struct rule *rule, bool shows_rows,
-		  struct json *tables, struct json *functions)
-{
-	for (size_t i = 0; i < rule->data.table_count; i++) {
-		if (shows_rows)
-			keep_widest(tables, &rule->data.tables[i]);
-		else
-			add_columns(tables, &rule->data.tables[i]);
 	}
-	add_functions(bundle, &rule->data, functions);
+	if (refs.count > 0)
+		qsort(refs.items, refs.count, sizeof(*refs.items), compare_refs);
+	return refs;
 }
 
-/* A copy of array without the names that unwanted lists. */
-static struct json *without(const struct json *array, const struct json *unwanted)
+/* How many refs from start on have the very same name. */
+static size_t group_len(const struct table_refs *refs, size_t start)
+{
+	size_t end = start + 1;
+
+	while (end < refs->count &&
+	       strcmp(refs->items[end].table->name, refs->items[start].table->name) == 0)
+		end++;
+	return end - start;
+}
+
+/* Columns of one table as several rules name them: all if one does, else all lists together, or the
+ * longest list (the first of those as long). */
+static struct json *merge(const struct table_ref *refs, size_t count, bool longest_only)
+{
+	struct json *columns = json_array();
+	struct json *sorted;
+	const struct json *longest = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rule_table *table = refs[i].table;
+
+		if (table->all) {
+			json_free(columns);
+			return json_new_str("all");
+		}
+		if (longest == NULL || json_len(table->source) > json_len(longest))
+			longest = table->source;
+		if (longest_only)
+			continue;
+		json_each(column, table->source) json_push_str(columns, json_str(column));
+	}
+	sorted = names_sorted(longest_only ? longest : columns);
+	json_free(columns);
+	return sorted;
+}
+
+/* A copy of names without those that unwanted lists in any case. */
+static struct json *without(const struct json *names, const struct json *unwanted)
 {
 	struct json *left = json_array();
 
-	json_each(item, array)
+	json_each(name, names)
 	{
 		bool keep = true;
 
 		json_each(other, unwanted) keep =
-			keep && !same_folded(json_str(item), json_str(other));
+			keep && compare_folded(json_str(name), json_str(other)) != 0;
 		if (keep)
-			json_push_str(left, json_str(item));
+			json_push_str(left, json_str(name));
 	}
 	return left;
 }
-
-static void add_except(struct json *except, const struct rule_table *table)
-{
-	struct json *known = json_get_mut(except, table->name);
-
-	if (known == NULL || table->all) {
-		json_set(except, table->name, json_copy(table->source));
-		return;
-	}
-	if (json_type(known) != JSON_ARRAY)
-		return;
-	json_each(column, table->source) json_push_str(known, json_str(column));
-}
-
-/* Takes one table of a rule out of the tables, whatever the case of its letters. */
-static struct json *tables_without(const struct json *tables, const struct rule_table *table)
-{
-	struct json *left = json_object();
-
-	json_each(value, tables)
-	{
-		bool hit = same_folded(json_key(value), table->name);
-
-		if (!hit || (!table->all && json_type(value) == JSON_STRING))
-			json_set(left, json_key(value), json_copy(value));
-		else if (!table->all)
-			json_set(left, json_key(value), without(value, table->source));
-	}
-	return left;
-}
-
-struct view {
-	struct json *tables;
-	struct json *functions;
-	struct json *except;
-};
 
 static void replace(struct json **json, struct json *other)
 {
@@ -139,23 +134,109 @@ static void replace(struct json **json, struct json *other)
 	*json = other;
 }
 
-static void take_away(const struct bundle *bundle, const struct rule *rule, struct view *view)
+/* The first ref whose name is not before this one, whatever the case. */
+static size_t find_refs(const struct table_refs *refs, const char *name)
 {
-	struct json *functions;
+	size_t low = 0;
+	size_t high = refs->count;
 
-	if (rule->data.kind == DATA_ALL || rule->data.tables_all) {
-		replace(&view->tables, json_object());
-		replace(&view->functions, json_array());
-		return;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_folded(refs->items[middle].table->name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	for (size_t i = 0; i < rule->data.table_count; i++) {
-		replace(&view->tables, tables_without(view->tables, &rule->data.tables[i]));
-		add_except(view->except, &rule->data.tables[i]);
+	return low;
+}
+
+/* Takes columns; NULL when the whole table is taken away. Of "all", the columns taken away stand
+ * under "except". */
+static struct json *less_taken(struct json *columns, const char *name,
+			       const struct table_refs *taken)
+{
+	for (size_t i = find_refs(taken, name); i < taken->count; i++) {
+		const struct rule_table *table = taken->items[i].table;
+
+		if (compare_folded(table->name, name) != 0)
+			break;
+		if (table->all) {
+			json_free(columns);
+			return NULL;
+		}
+		if (json_type(columns) == JSON_ARRAY)
+			replace(&columns, without(columns, table->source));
 	}
-	functions = json_array();
-	add_functions(bundle, &rule->data, functions);
-	replace(&view->functions, without(view->functions, functions));
-	json_free(functions);
+	return columns;
+}
+
+static struct json *view_tables(const struct table_refs *granted, const struct table_refs *taken,
+				bool shows_rows)
+{
+	struct json *tables = json_object();
+
+	for (size_t i = 0, len; i < granted->count; i += len) {
+		const char *name = granted->items[i].table->name;
+		struct json *columns;
+
+		len = group_len(granted, i);
+		columns = less_taken(merge(granted->items + i, len, shows_rows), name, taken);
+		if (columns != NULL)
+			json_set(tables, name, columns);
+	}
+	return tables;
+}
+
+static struct json *view_except(const struct table_refs *taken)
+{
+	struct json *except = json_object();
+
+	for (size_t i = 0, len; i < taken->count; i += len) {
+		len = group_len(taken, i);
+		json_set(except, taken->items[i].table->name, merge(taken->items + i, len, false));
+	}
+	return except;
+}
+
+static bool uses(const struct rule *rule, const struct symbol_set *functions)
+{
+	for (size_t i = 0; i < rule->data.function_list_count; i++)
+		if (rule->data.functions[i] == functions)
+			return true;
+	return false;
+}
+
+/* The functions of every list that a rule that grants (or one that takes away) names. */
+static struct json *gather_functions(const struct bundle *bundle, const struct scope_rules *rules,
+				     bool grants)
+{
+	struct json *names = json_array();
+
+	for (size_t s = 0; s < bundle->function_set_count; s++) {
+		const struct symbol_set *functions = &bundle->functions[s].functions;
+		bool used = false;
+
+		for (size_t i = 0; i < rules->count && !used; i++)
+			used = (rules->items[i]->effect == EFFECT_ALLOW) == grants &&
+			       uses(rules->items[i], functions);
+		for (size_t i = 0; used && i < functions->count; i++)
+			json_push_str(names, symbols_text(&bundle->symbols, functions->items[i]));
+	}
+	return names;
+}
+
+static struct json *view_functions(const struct bundle *bundle, const struct scope_rules *rules)
+{
+	struct json *granted = gather_functions(bundle, rules, true);
+	struct json *taken = gather_functions(bundle, rules, false);
+	struct json *sorted;
+
+	replace(&granted, without(granted, taken));
+	sorted = names_sorted(granted);
+	json_free(granted);
+	json_free(taken);
+	return sorted;
 }
 
 static bool concerns(const struct rule *rule, const char *database)
@@ -164,77 +245,43 @@ static bool concerns(const struct rule *rule, const char *database)
 					       strcmp(rule->data.database_name, database) == 0);
 }
 
-static int compare_texts(const void *left, const void *right)
+/* Keeps the rules that shape this view. Returns whether one of them takes everything away. */
+static bool sort_out(struct scope_rules *rules, const char *database, bool statement)
 {
-	return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
+	size_t kept = 0;
+	bool everything = false;
 
-static struct json *sorted_names(const struct json *names)
-{
-	size_t count = 0;
-	CLEANUP(mem_freep) const char **texts = mem_array(json_len(names), sizeof(*texts));
-	struct json *sorted = json_array();
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = rules->items[i];
 
-	json_each(name, names) texts[count++] = json_str(name);
-	if (count > 0)
-		qsort(texts, count, sizeof(*texts), compare_texts);
-	for (size_t i = 0; i < count; i++)
-		json_push_str(sorted, texts[i]);
-	return sorted;
-}
-
-static struct json *sorted_tables(const struct json *tables)
-{
-	size_t count = 0;
-	CLEANUP(mem_freep) const char **names = mem_array(json_len(tables), sizeof(*names));
-	struct json *sorted = json_object();
-
-	json_each(table, tables) names[count++] = json_key(table);
-	if (count > 0)
-		qsort(names, count, sizeof(*names), compare_texts);
-	for (size_t i = 0; i < count; i++) {
-		const struct json *columns = json_get(tables, names[i]);
-
-		json_set(sorted, names[i],
-			 json_type(columns) == JSON_ARRAY ? sorted_names(columns)
-							  : json_copy(columns));
+		if (!concerns(rule, database) || (rule->effect == EFFECT_ASK && statement))
+			continue;
+		everything = everything || rule->data.kind == DATA_ALL || rule->data.tables_all;
+		rules->items[kept++] = rule;
 	}
-	return sorted;
-}
-
-static struct json *view_finish(struct view *view, const char *database)
-{
-	struct json *json = json_object();
-
-	json_set_str(json, "database", database);
-	json_set(json, "tables", sorted_tables(view->tables));
-	json_set(json, "functions", sorted_names(view->functions));
-	json_set(json, "except", sorted_tables(view->except));
-	json_free(view->tables);
-	json_free(view->functions);
-	json_free(view->except);
-	return json;
+	rules->count = kept;
+	return everything;
 }
 
 struct json *policy_view(const struct bundle *bundle, const char *agent,
 			 const struct subject *subject, const char *tool, const char *database)
 {
 	const struct tool_word *word = tool == NULL ? NULL : tool_word_find(tool);
-	bool statement = word != NULL && word->statement;
-	struct view view = {json_object(), json_array(), json_object()};
 	CLEANUP(scope_rules_clear) struct scope_rules rules;
+	CLEANUP(table_refs_clear) struct table_refs granted = {0};
+	CLEANUP(table_refs_clear) struct table_refs taken = {0};
+	struct json *view = json_object();
+	bool nothing;
 
 	scope_rules_find(bundle, agent, subject, tool, &rules);
-	for (size_t i = 0; i < rules.count; i++)
-		if (rules.items[i]->effect == EFFECT_ALLOW && concerns(rules.items[i], database))
-			grant(bundle, rules.items[i], word != NULL && word->shows_rows, view.tables,
-			      view.functions);
-	for (size_t i = 0; i < rules.count; i++) {
-		enum effect effect = rules.items[i]->effect;
-
-		if (concerns(rules.items[i], database) &&
-		    (effect == EFFECT_DENY || (effect == EFFECT_ASK && !statement)))
-			take_away(bundle, rules.items[i], &view);
-	}
-	return view_finish(&view, database);
+	nothing = sort_out(&rules, database, word != NULL && word->statement);
+	granted = gather_tables(&rules, true);
+	taken = gather_tables(&rules, false);
+	json_set_str(view, "database", database);
+	json_set(view, "tables",
+		 nothing ? json_object()
+			 : view_tables(&granted, &taken, word != NULL && word->shows_rows));
+	json_set(view, "functions", nothing ? json_array() : view_functions(bundle, &rules));
+	json_set(view, "except", view_except(&taken));
+	return view;
 }

@@ -710,7 +710,7 @@ static void test_grant_is_the_upper_bound_of_the_rules(void **state)
 		text, "\"run_query\":{\"database\":{\"constraint_type\":\"one_of\",\"values\":"
 		      "[\"\",\"sales\"]},\"tables\":{\"constraint_type\":\"subset\",\"allowed\":"
 		      "[\"a\"]},\"columns\":{\"constraint_type\":\"subset\",\"allowed\":"
-		      "[\"a.y\",\"a.x\"]},\"row_limit\":{\"constraint_type\":\"range\",\"min\":1,"
+		      "[\"a.x\",\"a.y\"]},\"row_limit\":{\"constraint_type\":\"range\",\"min\":1,"
 		      "\"max\":500}}"));
 	assert_non_null(strstr(wide, "\"columns\":{\"constraint_type\":\"wildcard\"}"));
 	assert_null(strstr(wide, "explain_query"));
