@@ -39,6 +39,9 @@ void compiler_from(const struct compiler *compiler, struct buf *out);
 
 /* compile_filter.c: fields, values and conditions. */
 void compiler_column(const struct expr_writer *writer, const struct expr *column, struct buf *out);
+/* Below a field, a name is a column of the table of the dataset that is the writer's data. */
+void compiler_own_column(const struct expr_writer *writer, const struct expr *column,
+			 struct buf *out);
 void compiler_field(const struct compiler *compiler, const struct model_field *field,
 		    struct buf *out);
 /* As grouped and shown: bucketed, its missing value labelled. */
@@ -51,10 +54,18 @@ MUST_CHECK int compiler_filter(const struct compiler *compiler, const struct que
 			       struct buf *out, struct err *err);
 /* Must the filter wait until shares are taken? Returns the dimension it is about, or NULL. */
 const struct compiled_dimension *compiler_late(const struct compiler *compiler, size_t filter);
+
+/* compile_where.c */
 MUST_CHECK int compiler_where(const struct compiler *compiler, struct buf *out, struct err *err);
 
 /* compile_sql.c: the statement. */
 MUST_CHECK int compiler_sql(const struct compiler *compiler, struct buf *out, struct err *err);
+/* Are there aggregates in "grouped" first, scaled and compared in a second level? */
+bool compiler_two_levels(const struct compiler *compiler);
+/* Every key column of the dimensions, after the text before: under a name of its own (define), or
+ * by that name (alias), or as it is. */
+void compiler_keys(const struct compiler *compiler, const char *before, bool define, bool alias,
+		   struct buf *out);
 /* The n-th column of the result after the dimensions; false when there are no more. */
 struct output_column {
 	const struct model_metric *metric;
@@ -63,6 +74,9 @@ struct output_column {
 bool compiler_output(const struct compiler *compiler, size_t index, struct output_column *ret);
 char *compiler_output_name(const struct compiler *compiler, const struct output_column *column);
 int compiler_decimals(const struct compiler *compiler, const struct output_column *column);
+
+/* compile_order.c */
+MUST_CHECK int compiler_order(const struct compiler *compiler, struct buf *out, struct err *err);
 
 /* compile_words.c: what the answer says about it. */
 void compiler_words(const struct compiler *compiler, struct compiled_query *compiled);

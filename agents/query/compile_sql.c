@@ -8,7 +8,7 @@
  * and a share of which only some groups are wanted is taken over all of them before the pick:
  *   WITH "grouped" AS (...), "shared" AS (SELECT ... FROM "grouped") SELECT ... WHERE ...
  *
- * Fails only for an order by something that is not in the result, or a value of the wrong kind.
+ * Fails only for an order or a filter that does not go with the query.
  */
 #include "agents/query/compile_internal.h"
 
@@ -59,7 +59,7 @@ static void write_raw(const struct compiler *compiler, const struct model_metric
 		buf_add_str(out, ", 0)");
 }
 
-static bool two_levels(const struct compiler *compiler)
+bool compiler_two_levels(const struct compiler *compiler)
 {
 	return compiler->query->compare.set || compiler->query->share || compiler->per;
 }
@@ -196,9 +196,8 @@ static void write_key(const struct model_field *field, const char *column, struc
 	sql_name(column, out);
 }
 
-/* Calls itself over every key column of the dimensions; alias: by its name in "grouped". */
-static void write_keys(const struct compiler *compiler, const char *before, bool define, bool alias,
-		       struct buf *out)
+void compiler_keys(const struct compiler *compiler, const char *before, bool define, bool alias,
+		   struct buf *out)
 {
 	for (size_t i = 0; i < compiler->dimension_count; i++) {
 		const struct compiled_dimension *dimension = &compiler->dimensions[i];
@@ -242,7 +241,7 @@ static void write_group_by(const struct compiler *compiler, struct buf *out)
 	const char *column;
 
 	write_positions(compiler, out);
-	write_keys(compiler, ", ", false, false, out);
+	compiler_keys(compiler, ", ", false, false, out);
 	if (!compiler->per)
 		return;
 	buf_add_str(out, compiler->dimension_count ? ", " : "\nGROUP BY ");
@@ -280,7 +279,7 @@ static int write_grouped(const struct compiler *compiler, struct buf *out, struc
 
 	buf_add_str(out, "WITH \"grouped\" AS (\nSELECT");
 	write_dimensions(compiler, &count, out);
-	write_keys(compiler, ",\n  ", true, false, out);
+	compiler_keys(compiler, ",\n  ", true, false, out);
 	for (size_t i = 0; i < compiler->metric_count; i++) {
 		const struct model_metric *metric = compiler->metrics[i];
 
@@ -333,7 +332,7 @@ static void write_second_level(const struct compiler *compiler, bool keys, struc
 		sql_name(compiler->dimensions[i].name, out);
 	}
 	if (keys)
-		write_keys(compiler, ",\n  ", false, true, out);
+		compiler_keys(compiler, ",\n  ", false, true, out);
 	for (size_t i = 0; compiler_output(compiler, i, &column); i++) {
 		CLEANUP(mem_freep) char *name = compiler_output_name(compiler, &column);
 
@@ -345,7 +344,7 @@ static void write_second_level(const struct compiler *compiler, bool keys, struc
 	buf_add_str(out, "\nFROM \"grouped\"");
 	if (compiler->per) {
 		write_positions(compiler, out);
-		write_keys(compiler, ", ", false, true, out);
+		compiler_keys(compiler, ", ", false, true, out);
 	}
 }
 
@@ -391,103 +390,12 @@ static int write_two_levels(const struct compiler *compiler, struct buf *out, st
 	return 0;
 }
 
-struct ordering {
-	struct buf *out;
-	bool used[COMPILE_DIMENSIONS_MAX];
-	size_t count;
-};
-
-static void order_next(struct ordering *ordering)
-{
-	buf_add_str(ordering->out, ordering->count++ == 0 ? "\nORDER BY " : ", ");
-}
-
-static void order_dimension(const struct compiler *compiler, struct ordering *ordering, size_t i,
-			    bool desc)
-{
-	if (ordering->used[i])
-		return;
-	ordering->used[i] = true;
-	order_next(ordering);
-	sql_name(compiler->dimensions[i].name, ordering->out);
-	if (desc)
-		buf_add_str(ordering->out, " DESC");
-}
-
-/* Missing values come last both ways. */
-static void order_output(const struct compiler *compiler, struct ordering *ordering,
-			 const struct output_column *column, bool desc)
-{
-	CLEANUP(mem_freep) char *name = compiler_output_name(compiler, column);
-
-	order_next(ordering);
-	sql_name(name, ordering->out);
-	buf_add_str(ordering->out, desc ? " DESC" : " NULLS LAST");
-}
-
-static bool order_matches(const struct compiler *compiler, const struct output_column *column,
-			  const char *by)
-{
-	CLEANUP(mem_freep) char *name = compiler_output_name(compiler, column);
-
-	if (strcmp(name, by) == 0)
-		return true;
-	if (column->role == COLUMN_METRIC)
-		return strcmp(column->metric->name, by) == 0;
-	return strcmp(column_role_name(column->role), by) == 0;
-}
-
-static int order_asked(const struct compiler *compiler, struct ordering *ordering,
-		       const struct query_order *asked, struct err *err)
-{
-	struct output_column column;
-
-	for (size_t i = 0; compiler_output(compiler, i, &column); i++) {
-		if (order_matches(compiler, &column, asked->by)) {
-			order_output(compiler, ordering, &column, asked->desc);
-			return 0;
-		}
-	}
-	for (size_t i = 0; i < compiler->dimension_count; i++) {
-		if (strcmp(compiler->dimensions[i].field->id, asked->by) == 0 ||
-		    strcmp(compiler->dimensions[i].name, asked->by) == 0) {
-			order_dimension(compiler, ordering, i, asked->desc);
-			return 0;
-		}
-	}
-	return err_set(err, ERR_NOT_FOUND, "order: %s is no column of the result", asked->by);
-}
-
-static int write_order(const struct compiler *compiler, struct buf *out, struct err *err)
-{
-	const struct metric_query *query = compiler->query;
-	struct ordering ordering = {.out = out};
-	struct output_column first;
-
-	for (size_t i = 0; i < query->order_count; i++) {
-		if (order_asked(compiler, &ordering, &query->order[i], err) < 0)
-			return -1;
-	}
-	if (compiler->dimension_count == 0)
-		return 0;
-	for (size_t i = 0; query->order_count == 0 && i < compiler->dimension_count; i++) {
-		if (compiler->dimensions[i].field->is_time)
-			order_dimension(compiler, &ordering, i, false);
-	}
-	if (query->order_count == 0 && compiler_output(compiler, 0, &first))
-		order_output(compiler, &ordering, &first, true);
-	for (size_t i = 0; i < compiler->dimension_count; i++)
-		order_dimension(compiler, &ordering, i, false);
-	write_keys(compiler, ", ", false, two_levels(compiler), out);
-	return 0;
-}
-
 int compiler_sql(const struct compiler *compiler, struct buf *out, struct err *err)
 {
-	int result = two_levels(compiler) ? write_two_levels(compiler, out, err)
-					  : write_one_level(compiler, out, err);
+	int result = compiler_two_levels(compiler) ? write_two_levels(compiler, out, err)
+						   : write_one_level(compiler, out, err);
 
-	if (result < 0 || write_order(compiler, out, err) < 0)
+	if (result < 0 || compiler_order(compiler, out, err) < 0)
 		return -1;
 	if (compiler->query->limit > 0)
 		buf_addf(out, "\nLIMIT %lld", (long long)compiler->query->limit);

@@ -58,7 +58,14 @@ struct json *source_extension(struct source *source, const struct yaml *map, con
 struct expr *source_parse(struct source *source, const struct yaml *node, const char *what,
 			  const char *text);
 
-/* model_source_dataset.c and model_source_metric.c: YAML to the JSON of docs/metrics.md. */
+/* model_source_arithmetic.c: of a metric of dataset's rows. */
+bool source_additive(const struct model *model, const struct model_dataset *dataset,
+		     const struct expr *expr);
+bool source_exact(const struct model *model, const struct model_dataset *dataset,
+		  const struct expr *expr);
+
+/* model_source_dataset.c, model_source_relationship.c and model_source_metric.c: YAML to the JSON
+ * of docs/metrics.md. */
 struct json *source_dataset(struct source *source, const struct yaml *map);
 struct json *source_relationship(struct source *source, const struct yaml *map,
 				 const struct json *datasets);

@@ -159,119 +159,6 @@ static int check_grain(const struct expr *node, void *data)
 	return 0;
 }
 
-static bool constant(const struct expr *expr)
-{
-	if (expr->kind == EXPR_COLUMN || expr->kind == EXPR_AGGREGATE)
-		return false;
-	for (size_t i = 0; i < expr->count; i++) {
-		if (!constant(expr->kids[i]))
-			return false;
-	}
-	return true;
-}
-
-/* The one key column of the fact: a row has one, so it lies in one group only. */
-static bool counts_own_key(const struct metric_reading *reading, const struct expr *expr)
-{
-	const struct words *key = &reading->dataset->primary_key;
-	struct model_ref ref;
-	struct err err;
-	const char *column;
-
-	if (expr->kind != EXPR_COLUMN || key->count != 1 ||
-	    model_resolve(reading->model, expr, NULL, &ref, &err) < 0 ||
-	    ref.dataset != reading->dataset)
-		return false;
-	column = ref.column;
-	if (ref.field && ref.field->expression->kind == EXPR_COLUMN)
-		column = ref.field->expression->text;
-	return column && strcmp(column, key->items[0]) == 0;
-}
-
-static bool additive(const struct metric_reading *reading, const struct expr *expr)
-{
-	if (expr->kind == EXPR_AGGREGATE)
-		return expr->distinct
-			       ? counts_own_key(reading, expr->kids[0])
-			       : strcmp(expr->text, "sum") == 0 || strcmp(expr->text, "count") == 0;
-	if (expr->kind == EXPR_UNARY && strcmp(expr->text, "NOT") != 0)
-		return additive(reading, expr->kids[0]);
-	if (expr->kind == EXPR_FUNCTION && strcmp(expr->text, "coalesce") == 0)
-		return expr->count == 2 && additive(reading, expr->kids[0]) &&
-		       expr->kids[1]->kind == EXPR_NUMBER && strcmp(expr->kids[1]->text, "0") == 0;
-	if (expr->kind != EXPR_BINARY)
-		return false;
-	if (strcmp(expr->text, "+") == 0 || strcmp(expr->text, "-") == 0)
-		return additive(reading, expr->kids[0]) && additive(reading, expr->kids[1]);
-	if (strcmp(expr->text, "/") == 0)
-		return additive(reading, expr->kids[0]) && constant(expr->kids[1]);
-	if (strcmp(expr->text, "*") != 0)
-		return false;
-	return (additive(reading, expr->kids[0]) && constant(expr->kids[1])) ||
-	       (constant(expr->kids[0]) && additive(reading, expr->kids[1]));
-}
-
-static bool exact(const struct metric_reading *reading, const struct expr *expr);
-
-static bool exact_kids(const struct metric_reading *reading, const struct expr *expr, size_t from,
-		       size_t step)
-{
-	for (size_t i = from; i < expr->count; i += step) {
-		if (!exact(reading, expr->kids[i]))
-			return false;
-	}
-	return true;
-}
-
-static bool exact_case(const struct metric_reading *reading, const struct expr *expr)
-{
-	size_t first = (expr->has_base ? 1 : 0) + 1; /* the first THEN */
-
-	if (expr->has_else && !exact(reading, expr->kids[expr->count - 1]))
-		return false;
-	return exact_kids(reading, expr, first, 2);
-}
-
-/* Whole numbers all the way: sums of integers, no division, no fraction. */
-static bool exact(const struct metric_reading *reading, const struct expr *expr)
-{
-	struct model_ref ref;
-	struct err err;
-
-	switch (expr->kind) {
-	case EXPR_COLUMN:
-		return model_resolve(reading->model, expr, NULL, &ref, &err) == 0 && ref.field &&
-		       ref.field->type == TYPE_INTEGER;
-	case EXPR_NUMBER:
-		return strchr(expr->text, '.') == NULL;
-	case EXPR_WORD:
-		return true;
-	case EXPR_CASE:
-		return exact_case(reading, expr);
-	case EXPR_AGGREGATE:
-		if (strcmp(expr->text, "count") == 0)
-			return true;
-		return strcmp(expr->text, "avg") != 0 && exact_kids(reading, expr, 0, 1);
-	case EXPR_FUNCTION:
-		if (strcmp(expr->text, "datediff") == 0)
-			return true;
-		return (strcmp(expr->text, "coalesce") == 0 || strcmp(expr->text, "abs") == 0 ||
-			strcmp(expr->text, "nullif") == 0) &&
-		       exact_kids(reading, expr, 0, 1);
-	case EXPR_UNARY:
-		return exact_kids(reading, expr, 0, 1);
-	case EXPR_BINARY:
-		return strcmp(expr->text, "/") != 0 && strcmp(expr->text, "||") != 0 &&
-		       exact_kids(reading, expr, 0, 1);
-	case EXPR_STRING:
-	case EXPR_IS_NULL:
-	case EXPR_IN:
-	case EXPR_BETWEEN:
-		break;
-	}
-	return false;
-}
-
 static void add_read(struct json *reads, const char *read)
 {
 	json_each(item, reads)
@@ -478,8 +365,8 @@ static void read_expected(struct metric_reading *reading, const struct yaml *nod
 static void read_numbers(struct metric_reading *reading, const struct yaml *node,
 			 const struct json *extension, struct json *metric)
 {
-	bool whole = exact(reading, reading->expr);
-	bool adds = additive(reading, reading->expr);
+	bool whole = source_exact(reading->model, reading->dataset, reading->expr);
+	bool adds = source_additive(reading->model, reading->dataset, reading->expr);
 	int64_t scale = json_get_int(extension, "scale", 1);
 	const struct json *said = json_get(extension, "additive");
 

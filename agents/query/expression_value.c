@@ -1,0 +1,290 @@
+/* Expressions: literals, columns, calls, CASE and parentheses. Refused: unknown functions,
+ * aggregates inside aggregates, DISTINCT anywhere but in COUNT, words that SQL keeps for itself. */
+#include "agents/query/expression_internal.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/nearest.h"
+
+struct function {
+	const char *name; /* as written */
+	const char *sql;  /* as emitted */
+	size_t args_min;
+	size_t args_max;
+	bool aggregate;
+};
+
+static const struct function functions[] = {
+	{"abs", "abs", 1, 1, false},
+	{"avg", "avg", 1, 1, true},
+	{"coalesce", "coalesce", 2, 16, false},
+	{"count", "count", 1, 1, true},
+	{"datediff", "datediff", 3, 3, false},
+	{"ifnull", "coalesce", 2, 2, false},
+	{"length", "length", 1, 1, false},
+	{"lower", "lower", 1, 1, false},
+	{"max", "max", 1, 1, true},
+	{"min", "min", 1, 1, true},
+	{"nullif", "nullif", 2, 2, false},
+	{"nvl", "coalesce", 2, 2, false},
+	{"replace", "replace", 3, 3, false},
+	{"round", "round", 1, 2, false},
+	{"substr", "substr", 2, 3, false},
+	{"substring", "substr", 2, 3, false},
+	{"sum", "sum", 1, 1, true},
+	{"trim", "trim", 1, 1, false},
+	{"upper", "upper", 1, 1, false},
+};
+
+static const struct function *function_find(struct parser *parser, const char *name, size_t at,
+					    struct err *err)
+{
+	const char *names[ARRAY_LEN(functions)];
+	const char *near;
+
+	for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
+		if (strcasecmp(name, functions[i].name) == 0)
+			return &functions[i];
+		names[i] = functions[i].name;
+	}
+	near = nearest_word(name, names, ARRAY_LEN(names));
+	if (near)
+		parse_mistake(parser, at, err, "no function %s; did you mean %s?", name, near);
+	else
+		parse_mistake(
+			parser, at, err,
+			"no function %s; there are abs, avg, coalesce, count, datediff, length, "
+			"lower, max, min, nullif, replace, round, substr, sum, trim and upper",
+			name);
+	return NULL;
+}
+
+/* Behind "count(" and the like: what aggregates have that other functions do not. */
+static int parse_aggregate_head(struct parser *parser, struct expr *call, size_t at,
+				struct err *err)
+{
+	if (parser->in_aggregate)
+		return parse_mistake(parser, at, err,
+				     "an aggregate inside an aggregate has no meaning");
+	if (token_is_word(parser, "DISTINCT")) {
+		if (strcmp(call->text, "count") != 0)
+			return parse_mistake(
+				parser, parser->token_at, err,
+				"%s(DISTINCT ...) drops equal values that are not the same "
+				"thing; only COUNT takes DISTINCT",
+				call->text);
+		call->distinct = true;
+		return token_next(parser, err);
+	}
+	return 0;
+}
+
+static int parse_arguments(struct parser *parser, struct expr *call, bool aggregate, size_t at,
+			   struct err *err)
+{
+	int result;
+
+	if (token_next(parser, err) < 0)
+		return -1;
+	if (token_is_sign(parser, ")"))
+		return token_next(parser, err);
+	if (aggregate && parse_aggregate_head(parser, call, at, err) < 0)
+		return -1;
+	if (aggregate && !call->distinct && strcmp(call->text, "count") == 0 &&
+	    token_is_sign(parser, "*")) {
+		if (token_next(parser, err) < 0)
+			return -1;
+		return token_want_sign(parser, ")", err);
+	}
+	if (!aggregate)
+		return parse_list(parser, call, err);
+	parser->in_aggregate = true;
+	result = parse_list(parser, call, err);
+	parser->in_aggregate = false;
+	return result;
+}
+
+/* DATEDIFF(day, start, end): the unit is a word of the language, no column. */
+static int take_unit(struct parser *parser, struct expr *call, struct err *err)
+{
+	struct expr *unit = call->kids[0];
+
+	if ((unit->kind != EXPR_COLUMN && unit->kind != EXPR_STRING) || unit->dataset ||
+	    strcasecmp(unit->text, "day") != 0)
+		return parse_mistake(parser, unit->offset, err,
+				     "datediff counts days: write DATEDIFF(day, start, end)");
+	expr_free(unit);
+	call->count--;
+	memmove(call->kids, call->kids + 1, call->count * sizeof(*call->kids));
+	return 0;
+}
+
+static int parse_call(struct parser *parser, const char *name, size_t at, struct expr **ret,
+		      struct err *err)
+{
+	const struct function *function = function_find(parser, name, at, err);
+	CLEANUP(expr_freep) struct expr *call = NULL;
+	bool star;
+
+	if (!function)
+		return -1;
+	call = expr_new(function->aggregate ? EXPR_AGGREGATE : EXPR_FUNCTION, function->sql);
+	call->offset = at;
+	star = strcmp(function->name, "count") == 0 &&
+	       parser->source[parser->at + strspn(parser->source + parser->at, " \t\n\r")] == '*';
+	if (parse_arguments(parser, call, function->aggregate, at, err) < 0)
+		return -1;
+	if (!star && (call->count < function->args_min || call->count > function->args_max))
+		return parse_mistake(parser, at, err, "%s takes %zu%s argument%s, not %zu",
+				     function->name, function->args_min,
+				     function->args_max > function->args_min ? " or more" : "",
+				     function->args_max > 1 ? "s" : "", call->count);
+	if (strcmp(function->name, "datediff") == 0 && take_unit(parser, call, err) < 0)
+		return -1;
+	*ret = TAKE(call);
+	return 0;
+}
+
+static int parse_case(struct parser *parser, size_t at, struct expr **ret, struct err *err)
+{
+	CLEANUP(expr_freep) struct expr *expr = expr_new(EXPR_CASE, NULL);
+
+	expr->offset = at;
+	if (!token_is_word(parser, "WHEN")) {
+		expr->has_base = true;
+		if (parse_into(parser, expr, parse_or, err) < 0)
+			return -1;
+	}
+	do {
+		if (token_want_word(parser, "WHEN", err) < 0 ||
+		    parse_into(parser, expr, parse_or, err) < 0 ||
+		    token_want_word(parser, "THEN", err) < 0 ||
+		    parse_into(parser, expr, parse_or, err) < 0)
+			return -1;
+	} while (token_is_word(parser, "WHEN"));
+	if (token_is_word(parser, "ELSE")) {
+		expr->has_else = true;
+		if (token_next(parser, err) < 0 || parse_into(parser, expr, parse_or, err) < 0)
+			return -1;
+	}
+	if (token_want_word(parser, "END", err) < 0)
+		return -1;
+	*ret = TAKE(expr);
+	return 0;
+}
+
+/* Words of SQL that cannot be the name of a column unless quoted. */
+static bool reserved(const char *word)
+{
+	static const char *const words[] = {"AND",  "AS",    "BETWEEN", "CASE",	 "DISTINCT",
+					    "ELSE", "END",   "FROM",	"GROUP", "HAVING",
+					    "IN",   "IS",    "JOIN",	"LIKE",	 "NOT",
+					    "ON",   "OR",    "ORDER",	"OVER",	 "SELECT",
+					    "THEN", "UNION", "WHEN",	"WHERE", "FILTER"};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		if (strcasecmp(word, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* name | dataset.name, the first part already read. */
+static int parse_column(struct parser *parser, const char *first, size_t at, struct expr **ret,
+			struct err *err)
+{
+	CLEANUP(expr_freep) struct expr *column = expr_new(EXPR_COLUMN, first);
+
+	column->offset = at;
+	if (token_is_sign(parser, ".")) {
+		if (token_next(parser, err) < 0)
+			return -1;
+		if (parser->kind != TOKEN_WORD && parser->kind != TOKEN_NAME)
+			return token_unexpected(parser, "a name", err);
+		column->dataset = column->text;
+		column->text = mem_str(buf_str(&parser->token));
+		if (token_next(parser, err) < 0)
+			return -1;
+		if (token_is_sign(parser, "."))
+			return parse_mistake(parser, at, err,
+					     "write dataset.field: two parts, not three");
+	}
+	*ret = TAKE(column);
+	return 0;
+}
+
+static int parse_word(struct parser *parser, struct expr **ret, struct err *err)
+{
+	CLEANUP(mem_freep) char *word = mem_str(buf_str(&parser->token));
+	size_t at = parser->token_at;
+	bool quoted = parser->kind == TOKEN_NAME;
+
+	if (!quoted && strcasecmp(word, "CASE") == 0) {
+		if (token_next(parser, err) < 0)
+			return -1;
+		return parse_case(parser, at, ret, err);
+	}
+	if (!quoted && reserved(word))
+		return parse_mistake(parser, at, err,
+				     "%s cannot stand here; a column of that name is "
+				     "written in double quotes",
+				     word);
+	if (token_next(parser, err) < 0)
+		return -1;
+	if (!quoted && token_is_sign(parser, "("))
+		return parse_call(parser, word, at, ret, err);
+	if (!quoted && (strcasecmp(word, "NULL") == 0 || strcasecmp(word, "TRUE") == 0 ||
+			strcasecmp(word, "FALSE") == 0)) {
+		for (char *c = word; *c; c++)
+			*c = (char)toupper((unsigned char)*c);
+		*ret = expr_new(EXPR_WORD, word);
+		(*ret)->offset = at;
+		return 0;
+	}
+	return parse_column(parser, word, at, ret, err);
+}
+
+static int parse_literal(struct parser *parser, enum expr_kind kind, struct expr **ret,
+			 struct err *err)
+{
+	CLEANUP(expr_freep) struct expr *literal = expr_new(kind, buf_str(&parser->token));
+
+	literal->offset = parser->token_at;
+	if (token_next(parser, err) < 0)
+		return -1;
+	*ret = TAKE(literal);
+	return 0;
+}
+
+static int parse_group(struct parser *parser, struct expr **ret, struct err *err)
+{
+	CLEANUP(expr_freep) struct expr *inner = NULL;
+
+	if (token_next(parser, err) < 0 || parse_or(parser, &inner, err) < 0 ||
+	    token_want_sign(parser, ")", err) < 0)
+		return -1;
+	*ret = TAKE(inner);
+	return 0;
+}
+
+int parse_primary(struct parser *parser, struct expr **ret, struct err *err)
+{
+	switch (parser->kind) {
+	case TOKEN_NUMBER:
+		return parse_literal(parser, EXPR_NUMBER, ret, err);
+	case TOKEN_STRING:
+		return parse_literal(parser, EXPR_STRING, ret, err);
+	case TOKEN_WORD:
+	case TOKEN_NAME:
+		return parse_word(parser, ret, err);
+	case TOKEN_SIGN:
+		if (token_is_sign(parser, "("))
+			return parse_group(parser, ret, err);
+		return token_unexpected(parser, "a value", err);
+	case TOKEN_END:
+		break;
+	}
+	return token_unexpected(parser, "a value", err);
+}
