@@ -11,7 +11,7 @@ static const char help[] =
 	"                         [--live] [--answer FILE] [--json]\n"
 	"       writ audit show   [DIR] [-C WORKSPACE] [--task ID] [--json]\n"
 	"\n"
-	"verify reads the whole log and says which of these hold, trusting nothing beside it:\n"
+	"verify reads the whole log and says which of these hold, trusting nothing beside it. Exit codes:\n"
 	"   0  SIGNED         a head signed by the pinned key fits the log\n"
 	"  10  UNSIGNED-TAIL  records follow the last signed head (0 with --live)\n"
 	"  12  UNSIGNED       no key was pinned, or no head is signed by it\n"
