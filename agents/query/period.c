@@ -25,7 +25,9 @@ static const struct word *word_at(const struct reader *reader, size_t at)
 
 static bool at_word(const struct reader *reader, size_t at, const char *text)
 {
-	return strcmp(word_at(reader, at)->text, text) == 0;
+	if (at >= reader->sentence->count)
+		return false;
+	return strcmp(reader->sentence->items[at].text, text) == 0;
 }
 
 static size_t skip_word(const struct reader *reader, size_t at, const char *text)

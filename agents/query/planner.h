@@ -1,10 +1,13 @@
 /*
  * The built-in planner: read this first.
  *
- *   sentence.c    question -> words            period.c  words -> dates
- *   vocabulary.c  model + values -> phrases    items.c   words -> names, operators, periods,
- * unknowns intent.c      is data to be changed?       roles.c   which name plays which part (roles_pair.c, roles_settle.c)
- *   resolve.c     names -> one metric, field   planner.c parts -> metric query, question or refusal
+ *   sentence.c, period.c      the question as words, and phrases of time as dates
+ *   vocabulary.c              everything that can be named, from the model and stored values
+ *   items.c                   the reading of the words that explains most of them
+ *   intent.c                  is data to be changed?
+ *   roles.c, _pair, _settle   which name plays which part
+ *   resolve.c                 names become one field each, or a question
+ *   planner.c, plan_*.c       the parts become a metric query, a question or a refusal
  *
  * It knows no name in advance: all names come from the semantic model and from search_values. Every
  * word must be explained by a name, a period, an operator or the closed list of fillers; a word

@@ -227,7 +227,7 @@ static struct json *relationship_json(const char *from, const char *to)
 	struct json *to_columns = json_array();
 	char column[40];
 
-	snprintf(column, sizeof(column), "%s_id", to);
+	snprintf(column, sizeof(column), "%.31s_id", to);
 	json_push_str(from_columns, column);
 	json_push_str(to_columns, "id");
 	json_set_str(json, "name", to);
@@ -268,7 +268,7 @@ static void world_make(struct world *world, uint64_t seed)
 	for (size_t d = 0; d < 2; d++) {
 		char label[48];
 
-		snprintf(label, sizeof(label), "%ss", entity[d]);
+		snprintf(label, sizeof(label), "%.31ss", entity[d]);
 		json_push(datasets, dataset_json(world, entity[d], label));
 		json_push(relationships, relationship_json(world->fact, entity[d]));
 	}
