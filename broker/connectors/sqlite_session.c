@@ -51,6 +51,10 @@ static void on_changing(void *data)
 		view_free(session->views[i]);
 		session->views[i] = NULL;
 	}
+	if (session->everything) {
+		shadow_close(&session->everything_shadow);
+		reach_free(TAKE(session->everything));
+	}
 	explain_sizes_clear(&session->sizes);
 	session->narrow = NULL; /* what is left of them is replaced before the next statement */
 }
@@ -136,7 +140,8 @@ static int session_view(struct session *session, const struct json *policy, stru
 }
 
 int session_statement(struct session *session, struct view *view, const char *sql,
-		      struct statement **ret_statement, struct refusal *refusal)
+		      struct statement **ret_statement, struct reach **ret_beyond,
+		      struct refusal *refusal)
 {
 	struct kept_statement *place = &session->statements[0];
 
@@ -153,7 +158,7 @@ int session_statement(struct session *session, struct view *view, const char *sq
 			place = kept;
 	}
 	if (statement_prepare(&session->database, view->reach, &view->shadow, sql, ret_statement,
-			      refusal) < 0)
+			      ret_beyond, refusal) < 0)
 		return -1;
 	statement_free(place->statement);
 	*place = (struct kept_statement){*ret_statement, view, ++session->clock};
@@ -200,42 +205,54 @@ static int call_catalog(struct session *session, struct json **ret_result, struc
 	return 0;
 }
 
-/* What a refused statement would read if nothing were hidden; NULL when that is not it. The narrow
- * views go for it, and come back with the next call. */
-static struct json *hidden_from(struct session *session, const struct view *view, const char *sql)
+/* NULL when the source cannot be made out: then nothing more is known. */
+static struct reach *facts_without_view(struct session *session, const char *sql)
 {
-	CLEANUP(reach_freep)
-	struct reach *everything = reach_everything(session->database.catalog);
-	CLEANUP(reach_freep) struct reach *facts = NULL;
-	struct refusal refusal;
-	struct json *hidden;
+	struct err err;
 
-	drop_statements(session, NULL);
-	session->narrow = NULL;
-	if (narrow_install(&session->database, everything, view->shadow.marker, &refusal) < 0)
-		return NULL;
-	facts = statement_unhidden(&session->database, everything, sql);
-	if (facts == NULL || reach_within(facts, view->reach, false))
-		return NULL;
-	hidden = json_object();
-	reach_write(facts, everything, hidden);
-	return hidden;
+	if (!session->everything) {
+		session->everything = reach_everything(session->database.catalog);
+		if (shadow_open(&session->everything_shadow, session->everything, &err) < 0) {
+			reach_free(TAKE(session->everything));
+			return NULL;
+		}
+	}
+	return statement_unbound(session->everything, &session->everything_shadow, sql);
 }
 
-/* On failure *ret_result may hold what was hidden. */
+/* A statement that only the view stopped: the broker learns what it would have touched. */
+static struct json *refused_json(struct session *session, const struct view *view, const char *sql,
+				 struct reach *beyond, const struct refusal *refusal)
+{
+	struct json *result = refusal_json(refusal);
+
+	if (!beyond &&
+	    (strcmp(refusal->by, BY_DATABASE) == 0 || strcmp(refusal->by, BY_POLICY) == 0))
+		beyond = facts_without_view(session, sql);
+	if (beyond && !reach_within(beyond, view->reach, false)) {
+		struct json *hidden = json_object();
+
+		reach_write(beyond, view->reach, hidden);
+		json_set(result, "hidden", hidden);
+	}
+	reach_free(beyond);
+	return result;
+}
+
 static int call_prepare(struct session *session, const struct json *params,
 			struct json **ret_result, struct refusal *refusal)
 {
 	const char *sql = json_get_str(params, "sql");
-	struct view *view;
+	struct reach *beyond = NULL;
 	struct statement *statement;
+	struct view *view;
 
 	if (session_begin(session, json_get_int(params, "time_ms", 1), refusal) < 0 ||
 	    session_view(session, json_get(params, "view"), &view, refusal) < 0)
 		return -1;
-	if (session_statement(session, view, sql, &statement, refusal) < 0) {
-		*ret_result = hidden_from(session, view, sql);
-		return -1;
+	if (session_statement(session, view, sql, &statement, &beyond, refusal) < 0) {
+		*ret_result = refused_json(session, view, sql, beyond, refusal);
+		return 0;
 	}
 	*ret_result = json_object();
 	json_set_bool(*ret_result, "ok", true);
@@ -259,7 +276,8 @@ static int execute_once(struct session *session, const struct json *params,
 	if (reach_from_allow(json_get(params, "allow"), session->database.catalog, &allow, &err) <
 	    0)
 		return refusal_from_err(refusal, &err);
-	if (session_statement(session, view, json_get_str(params, "sql"), &statement, refusal) < 0)
+	if (session_statement(session, view, json_get_str(params, "sql"), &statement, NULL,
+			      refusal) < 0)
 		return -1;
 	if (!reach_within(statement->facts, allow, false))
 		return refusal_set(refusal, BY_POLICY, "send the statement again",
@@ -423,13 +441,8 @@ struct json *session_call(struct session *session, const char *method, const str
 		outcome = refusal_set(&refusal, BY_ARGUMENTS, "correct the call", "no method %s",
 				      method);
 	guard_close(&session->database.guard);
-	if (outcome < 0) {
-		struct json *refused = refusal_json(&refusal);
-
-		if (result)
-			json_set(refused, "hidden", result);
-		return refused;
-	}
+	if (outcome < 0)
+		return refusal_json(&refusal);
 	if (session->database.sqlite)
 		database_release(&session->database);
 	return result;

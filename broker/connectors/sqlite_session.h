@@ -36,6 +36,8 @@ struct session {
 	struct view *views[SESSION_VIEWS];
 	struct kept_statement statements[SESSION_STATEMENTS];
 	struct explain_sizes sizes;
+	struct reach *everything; /* for statement_unbound(); made at first use, NULL until then */
+	struct shadow everything_shadow;
 	const struct view *narrow; /* whose narrow views the connection has; NULL: none */
 	uint64_t clock;		   /* of "used" */
 };
@@ -51,6 +53,7 @@ struct json *session_call(struct session *session, const char *method, const str
 
 /* For the tools. */
 MUST_CHECK int session_statement(struct session *session, struct view *view, const char *sql,
-				 struct statement **ret_statement, struct refusal *refusal);
+				 struct statement **ret_statement, struct reach **ret_beyond,
+				 struct refusal *refusal);
 
 #endif

@@ -19,7 +19,7 @@ void statement_free(struct statement *statement)
 	if (!statement)
 		return;
 	sqlite3_finalize(statement->compiled);
-	reach_free(statement->facts);
+	reach_free(statement->facts); /* NULL when handed over */
 	mem_free(statement->sql);
 	mem_free(statement);
 }
@@ -330,7 +330,8 @@ static void add_joins_of_views(const struct reach *facts, struct sql_joins *join
 }
 
 int statement_prepare(struct database *database, const struct reach *view, struct shadow *shadow,
-		      const char *sql, struct statement **ret_statement, struct refusal *refusal)
+		      const char *sql, struct statement **ret_statement, struct reach **ret_beyond,
+		      struct refusal *refusal)
 {
 	CLEANUP(statement_freep) struct statement *statement = mem_alloc(sizeof(*statement));
 	CLEANUP(joins_clearp) struct sql_joins joins = {0}; /* of the statement */
@@ -346,25 +347,25 @@ int statement_prepare(struct database *database, const struct reach *view, struc
 		return -1;
 	add_joins_of_views(statement->facts, &inner);
 	add_compared(&inner, NULL, statement->facts);
-	if (!reach_within(statement->facts, view, true))
+	if (!reach_within(statement->facts, view, true)) {
+		if (ret_beyond)
+			*ret_beyond = TAKE(statement->facts);
 		return refuse_neutral(refusal);
+	}
 	*ret_statement = TAKE(statement);
 	return 0;
 }
 
-struct reach *statement_unhidden(struct database *database, const struct reach *everything,
-				 const char *sql)
+struct reach *statement_unbound(const struct reach *everything, struct shadow *shadow,
+				const char *sql)
 {
-	CLEANUP(reach_freep) struct reach *facts = reach_new(database->catalog);
-	CLEANUP(statement_finalizep) sqlite3_stmt *compiled = NULL;
+	CLEANUP(reach_freep) struct reach *facts = reach_new(everything->catalog);
 	CLEANUP(joins_clearp) struct sql_joins joins = {0};
 	struct refusal refusal;
 
 	sql_joins_add(&joins, sql);
 	if (check_first_word(sql, &refusal) < 0 ||
-	    compile_in_source(database, everything, sql, facts, &compiled, &refusal) < 0)
+	    compile_in_shadow(shadow, everything, sql, &joins, facts, &refusal) < 0)
 		return NULL;
-	add_joins_of_views(facts, &joins);
-	add_compared(&joins, NULL, facts);
 	return TAKE(facts);
 }

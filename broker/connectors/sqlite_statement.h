@@ -21,17 +21,16 @@ struct statement {
 };
 
 /* view and shadow belong together and to the database's present catalog, and the narrow views of
- * view are installed. The guard is closed when this returns. */
+ * view are installed. The guard is closed when this returns. ret_beyond (or NULL) receives the
+ * facts of a statement that was refused for them; the caller frees. */
 MUST_CHECK int statement_prepare(struct database *database, const struct reach *view,
 				 struct shadow *shadow, const char *sql,
-				 struct statement **ret_statement, struct refusal *refusal);
-/*
- * What the statement would read if nothing were hidden; NULL if it does not compile even so. For
- * the broker's record of a refusal, never for the agent. Narrow views must not be installed. The
- * guard is closed when this returns.
- */
-struct reach *statement_unhidden(struct database *database, const struct reach *everything,
-				 const char *sql);
+				 struct statement **ret_statement, struct reach **ret_beyond,
+				 struct refusal *refusal);
+/* What a statement would touch if everything were in view, by a shadow of everything: for whoever
+ * decides and records, never for the agent. NULL when it would not compile then either. */
+struct reach *statement_unbound(const struct reach *everything, struct shadow *shadow,
+				const char *sql);
 void statement_free(struct statement *statement); /* NULL is fine */
 void statement_freep(struct statement **statement);
 

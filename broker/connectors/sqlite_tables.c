@@ -207,7 +207,7 @@ static int sample(struct session *session, struct view *view, size_t table,
 
 	narrow.rows = SAMPLE_ROWS;
 	narrow.text_max = SAMPLE_TEXT_MAX;
-	if (session_statement(session, view, sql, &statement, refusal) < 0)
+	if (session_statement(session, view, sql, &statement, NULL, refusal) < 0)
 		return -1;
 	database_release(&session->database);
 	result = run_statement(&session->database, statement->compiled, &narrow, ret_rows, refusal);

@@ -145,7 +145,7 @@ static int read_column(struct session *session, struct view *view, struct value_
 	int64_t distinct = 0;
 	int rc;
 
-	if (statement_prepare(&session->database, view->reach, &view->shadow, sql, &statement,
+	if (statement_prepare(&session->database, view->reach, &view->shadow, sql, &statement, NULL,
 			      refusal) < 0)
 		return -1;
 	while ((rc = sqlite3_step(statement->compiled)) == SQLITE_ROW) {

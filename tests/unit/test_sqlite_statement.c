@@ -557,6 +557,42 @@ static void test_a_statement_has_a_greatest_length(void **state)
 	refused(state, sql, "statement", "the statement is longer than 65536 bytes");
 }
 
+static void hidden_is(void **state, const char *sql, const char *hidden)
+{
+	struct json *result = fixture_prepare(*state, sql);
+
+	assert_member(result, "ok", "false");
+	assert_member(result, "hidden", hidden);
+	json_free(result);
+}
+
+static void test_what_only_the_view_stopped_is_told_to_the_broker(void **state)
+{
+	hidden_is(state, "SELECT name, sum(salary) FROM payroll",
+		  "{\"tables\":[\"payroll\"],\"columns\":[\"payroll.name\","
+		  "\"payroll.salary\"],\"functions\":[\"sum\"]}");
+	hidden_is(state, "SELECT count(*) FROM orders JOIN payroll ON 1",
+		  "{\"tables\":[\"orders\",\"payroll\"],\"columns\":[\"orders.\","
+		  "\"payroll.\"],\"functions\":[\"count\"]}");
+	hidden_is(state, "SELECT region FROM customers ORDER BY name",
+		  "{\"tables\":[\"customers\"],\"columns\":[\"customers.name\","
+		  "\"customers.region\"],\"functions\":[]}");
+	hidden_is(state, "SELECT * FROM customers",
+		  "{\"tables\":[\"customers\"],\"columns\":[\"customers.customer_id\","
+		  "\"customers.name\",\"customers.region\",\"customers.note\"],"
+		  "\"functions\":[]}");
+	hidden_is(state, "SELECT n FROM pay_view",
+		  "{\"tables\":[\"pay_view\",\"payroll\"],\"columns\":[\"pay_view.n\","
+		  "\"payroll.\"],\"functions\":[\"count\"]}");
+	hidden_is(state, "SELECT region FROM main.customers", "null"); /* all of it is granted */
+	hidden_is(state, "SELECT absent FROM orders", "null");
+	hidden_is(state, "SELECT 1 FROM absent", "null");
+	hidden_is(state, "DROP TABLE payroll", "null");
+	hidden_is(state, "SELECT 1 FROM payroll; SELECT 1", "null");
+	hidden_is(state, "SELECT FROM payroll", "null");
+	hidden_is(state, "SELECT * FROM sqlite_schema", "null");
+}
+
 static void test_a_wrong_view_is_the_callers_mistake(void **state)
 {
 	struct fixture *fixture = *state;
@@ -639,6 +675,7 @@ int main(void)
 		T(test_functions_that_fill_memory_are_reported),
 		T(test_harmless_statements_pass),
 		T(test_a_statement_has_a_greatest_length),
+		T(test_what_only_the_view_stopped_is_told_to_the_broker),
 		T(test_a_wrong_view_is_the_callers_mistake),
 		T(test_execution_needs_everything_that_is_read),
 		T(test_a_changed_schema_is_seen_before_the_next_call),
