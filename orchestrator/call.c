@@ -151,7 +151,7 @@ static void on_called(void *data, const struct json *result, const struct err *e
 	call->result = json_copy(result);
 	if (is_checked(call)) {
 		struct checks_input input = {.sql = json_get_str(call->arguments, "sql"),
-					     .tables = json_get(call->result, "schema")};
+					     .database = json_get_str(call->arguments, "database")};
 
 		call_hold(call);
 		sanity_start(call->channel, &input, call->result, on_checked, call);
@@ -216,8 +216,9 @@ static void on_started(void *data, int fd, const struct json *started, const str
 	}
 	call->channel = channel_open(call->session->orchestrator->loop, fd, call->agent,
 				     &agent_handlers, call);
-	if ((call->tool != NULL ? client_token_issue(call->channel, BROKER_MS, on_token, call)
-				: client_tool_list(call->channel, BROKER_MS, on_called, call)) == 0) {
+	if ((call->tool != NULL
+		     ? client_token_issue(call->channel, BROKER_MS, on_token, call)
+		     : client_tool_list(call->channel, BROKER_MS, on_called, call)) == 0) {
 		fail(call, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
 		call_release(call);
 	}

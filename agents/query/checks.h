@@ -28,10 +28,14 @@ struct checks_input {
 	const struct json *columns; /* compiled columns, or NULL: role, unit, non_negative */
 	const struct json *period;  /* {"from","to"} that was asked for, or NULL */
 	const char *period_column;  /* "orders.order_date", or NULL when unknown */
+	const char *database;	    /* for the tools, where there is more than one; or NULL */
 };
 
 /* Never fails: a statement that cannot be analysed gives the note "analysis.unknown". */
 struct sql_checks *checks_plan(const struct checks_input *input);
+/* Names of tables that input did not describe and on whose keys a verdict depends; the caller may
+ * describe them and plan again. The caller owns the array. */
+struct json *checks_tables_wanted(const struct sql_checks *checks);
 /* A statement to run for the verdict, or NULL when none is needed. Owned by checks. */
 const char *checks_probe(const struct sql_checks *checks);
 /* result: RESULT of run_query; probe: RESULT of the probe or NULL when it did not run.

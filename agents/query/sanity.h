@@ -1,7 +1,8 @@
 /*
  * The checks of checks.h, with their probe run through the agent's own channel: under its token, in
  * its scope, counted in its budget. A probe that is refused or fails leaves the verdict open and
- * says so in a note.
+ * says so in a note. Tables that the input does not describe are described first (describe_table),
+ * as far as a verdict depends on their keys.
  *
  *   done is called exactly once, later or at once: flags is the caller's to free.
  */
@@ -10,6 +11,8 @@
 
 #include "agents/query/checks.h"
 #include "base/channel.h"
+
+#define SANITY_DESCRIBE_MAX 4 /* calls; a budget of six has to do for the question as well */
 
 typedef void sanity_done(void *data, struct json *flags, int tool_calls);
 

@@ -53,6 +53,7 @@ struct sql_aggregate {
 	bool filtered; /* has FILTER */
 	struct sql_term *terms;
 	size_t term_count;
+	size_t column_count;	   /* columns written in all of it */
 	struct sql_range text;	   /* SUM(o.amount) */
 	struct sql_range argument; /* o.amount; empty for COUNT(*) */
 };
@@ -113,6 +114,7 @@ enum sql_role { SQL_TOP, SQL_CTE, SQL_DERIVED, SQL_SUBQUERY, SQL_ARM };
 
 struct sql_select {
 	enum sql_role role;
+	const char *name; /* of a common table expression; NULL otherwise */
 	const struct sql_select *parent; /* whose columns it may use; NULL at the top */
 	struct sql_output *outputs;
 	size_t output_count;

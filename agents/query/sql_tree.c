@@ -57,6 +57,7 @@ static int build_ctes(struct sql_builder *builder, const struct json *with,
 		select = sql_build(builder, query, SQL_CTE, parent);
 		if (!select)
 			return -1;
+		select->name = cte->name;
 		rename_outputs(select, json_get(expr, "aliascolnames"));
 		cte->select = select;
 		builder->ctes = cte;

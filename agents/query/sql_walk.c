@@ -145,6 +145,7 @@ static void add_aggregate(struct sql_builder *builder, struct sql_select *select
 {
 	struct sql_parsed *parsed = builder->parsed;
 	struct sql_aggregate *aggregate;
+	struct sql_columns columns = {0};
 
 	/* SUM(SUM(x)) OVER (): the rows of the outer one are groups */
 	if (sql_has_aggregate(json_get(call, "args")))
@@ -160,6 +161,8 @@ static void add_aggregate(struct sql_builder *builder, struct sql_select *select
 		.window = json_get(call, "over") != NULL,
 		.filtered = json_get(call, "agg_filter") != NULL,
 	};
+	sql_collect(parsed, call, &columns, NULL);
+	aggregate->column_count = columns.count;
 	sql_aggregate_ranges(&parsed->statement.tokens, call, aggregate);
 	sql_build_terms(parsed, aggregate, json_first(json_get(call, "args")));
 }
