@@ -95,14 +95,27 @@ static void encode(const void *bytes, size_t len, int variant, struct buf *out)
 	buf_add_str(out, sodium_bin2base64(text, room, bytes, len, variant));
 }
 
-/* libsodium refuses other alphabets, blanks, wrong padding and non-zero bits left over. */
+/*
+ * libsodium refuses the other alphabet, blanks, wrong padding and non-zero bits left over; but its
+ * decoder takes a char for a number, and where char is signed some bytes above 0x7F pass as
+ * letters.
+ */
+static bool is_ascii(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] > 0x7F)
+			return false;
+	return true;
+}
+
 static int decode(const char *text, size_t len, int variant, const char *name, struct buf *out,
 		  struct err *err)
 {
 	size_t room = len / 4 * 3 + 3, got;
 	CLEANUP(mem_freep) uint8_t *bytes = mem_alloc(room);
 
-	if (sodium_base642bin(bytes, room, text, len, NULL, &got, NULL, variant) != 0)
+	if (!is_ascii(text, len) ||
+	    sodium_base642bin(bytes, room, text, len, NULL, &got, NULL, variant) != 0)
 		return err_set(err, ERR_INVALID, "not %s", name);
 	buf_add(out, bytes, got);
 	return 0;

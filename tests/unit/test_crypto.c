@@ -247,6 +247,24 @@ static void test_crypto_base64_known_answers(void **state)
 	encodes("\xFB\xEF\xFF\0", 4, "--__AA", "++//AA==");
 }
 
+static void test_crypto_base64_takes_64_of_all_256_bytes(void **state)
+{
+	size_t url = 0;
+	size_t padded = 0;
+
+	(void)state;
+	for (int byte = 0; byte < 256; byte++) {
+		char text[4] = {'A', (char)byte, 'A', 'A'};
+		struct buf out = BUF_INIT;
+
+		url += base64url_read(text, sizeof(text), &out, NULL) == 0;
+		padded += base64_read(text, sizeof(text), &out, NULL) == 0;
+		buf_clear(&out);
+	}
+	assert_int_equal(url, 64);
+	assert_int_equal(padded, 64);
+}
+
 static void test_crypto_base64_refuses_what_is_not_exact(void **state)
 {
 	static const char *const url[] = {"Zg==",  "Zg=",  "Zg\n", " Zg", "Z",
@@ -356,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_crypto_ed25519_refuses_any_changed_bit),
 		cmocka_unit_test(test_crypto_ed25519_refuses_malleable_and_weak),
 		cmocka_unit_test(test_crypto_base64_known_answers),
+		cmocka_unit_test(test_crypto_base64_takes_64_of_all_256_bytes),
 		cmocka_unit_test(test_crypto_base64_refuses_what_is_not_exact),
 		cmocka_unit_test(test_crypto_hex_reads_back_and_refuses_others),
 		cmocka_unit_test(test_crypto_compares_and_wipes),
