@@ -54,7 +54,8 @@ static bool is_lower(int c)
 	return c >= 'a' && c <= 'z';
 }
 
-/* \u00xx, lower case, and only for what has no shorter escape. */
+/* \u00xx, lower case, only for what has no shorter escape, and never NUL, at which half of the
+ * readers would end the string. */
 static bool hex_escape_is_needed(const char *p)
 {
 	int high = p[2] - '0';
@@ -69,7 +70,7 @@ static bool hex_escape_is_needed(const char *p)
 	else
 		return false;
 	low += high * 16;
-	return low != '\b' && low != '\t' && low != '\n' && low != '\f' && low != '\r';
+	return low != 0 && low != '\b' && low != '\t' && low != '\n' && low != '\f' && low != '\r';
 }
 
 static int scan_escape(struct scan *scan)

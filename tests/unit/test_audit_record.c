@@ -207,6 +207,7 @@ static void test_strings_are_raw_utf8_with_the_needed_escapes_only(void **state)
 	assert_refused(",\"a\":\"\\u000A\"}", "byte 92: an escape that the format does not use");
 	assert_refused(",\"a\":\"\\u000a\"}", "byte 92: an escape that the format does not use");
 	assert_refused(",\"a\":\"\\u001F\"}", "byte 92: an escape that the format does not use");
+	assert_refused(",\"a\":\"\\u0000\"}", "byte 92: an escape that the format does not use");
 	assert_refused(",\"a\":\"\\u00", "byte 92: an escape that the format does not use");
 	assert_refused(",\"a\":\"\t\"}", "byte 91: a control character");
 	assert_refused(",\"a\":\"\r\"}", "byte 91: a control character");
