@@ -14,8 +14,9 @@
 #include "writ/record.h"
 
 #define ANSWER_FILE_MAX (32u << 20)
-#define CHECKPOINTS_MAX (AUDIT_HEADS_MAX - 2) /* the log's own and the answer's come beside them   \
-					       */
+#define CHECKPOINTS_MAX                                                                            \
+	(AUDIT_HEADS_MAX - 2) /* the log's own and the answer's come beside them                   \
+			       */
 
 struct options {
 	const char *dir;
@@ -43,6 +44,9 @@ static const char *const residue[] = {
 	"a record written after the newest head that left the machine",
 	"a cut back to an older head, unless a newer one was kept elsewhere (--checkpoint)",
 };
+
+/* What an answer says that its record does not commit to. */
+static const char answer_residue[] = "flags, period, units, bytes, usage: not committed to";
 
 static int add_checkpoint(struct options *options, const char *path)
 {
@@ -249,6 +253,7 @@ static void print_answer(const struct run *run)
 		else if (field->state != ANSWER_ABSENT)
 			printf("               %s\n", field->text);
 	}
+	printf("               %s\n", answer_residue);
 	if (answer->failed)
 		printf("ANSWER CHANGED %s\n", answer->why);
 	else if (!answer_is_proven(answer))
@@ -349,6 +354,8 @@ static void print_json(const struct run *run)
 		json_set(out, "answer", answer_json(&run->answer));
 	for (size_t i = 0; i < ARRAY_LEN(residue); i++)
 		json_push_str(unproven, residue[i]);
+	if (run->options.answer != NULL)
+		json_push_str(unproven, answer_residue);
 	json_set(out, "not_proven", unproven);
 	cli_print_json(out);
 }

@@ -429,7 +429,7 @@ static void test_json_says_the_same(void **state)
 	assert_true(json_get_bool(json_get(out, "answer"), "proven", false));
 	assert_string_equal(json_get_str(json_get(json_get(out, "answer"), "fields"), "result"),
 			    "matches");
-	assert_int_equal(json_len(json_get(out, "not_proven")), 3);
+	assert_int_equal(json_len(json_get(out, "not_proven")), 4);
 	json_free(out);
 }
 
