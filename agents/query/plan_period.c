@@ -202,6 +202,8 @@ static bool set_one(struct draft *draft, const struct period *period)
 	struct period other = {0};
 	const char *field = NULL;
 
+	if (draft->metric_count > 1 && asks_growth(draft))
+		return refuse_period(draft, "a change can be given for one metric at a time");
 	if (roles->year_ago || roles->previous || implied) {
 		bool found = roles->year_ago ? period_year_before(period, &other)
 					     : period_before(period, &other);
@@ -253,14 +255,19 @@ static size_t next_period(const struct draft *draft, size_t from)
 /* "in Q1 and Q2": two periods side by side are compared only when something joins them. */
 static bool joined(const struct draft *draft, size_t a, size_t b)
 {
+	bool found = draft->sentence.items[draft->items.list[b].first].mark == ',';
+
 	if (draft->roles.compare || draft->roles.previous || draft->roles.year_ago)
 		return true;
-	for (size_t i = a + 1; i < b; i++)
-		if (draft->items.list[i].kind != ITEM_FILLER &&
-		    !item_is_op(&draft->items.list[i], OPW_AND) &&
-		    !item_is_op(&draft->items.list[i], OPW_OR))
+	for (size_t i = a + 1; i < b; i++) {
+		const struct item *item = &draft->items.list[i];
+
+		if (item_is_op(item, OPW_AND) || item_is_op(item, OPW_OR))
+			found = true;
+		else if (item->kind != ITEM_FILLER)
 			return false;
-	return b > a + 1;
+	}
+	return found;
 }
 
 static bool by_time(const struct draft *draft)

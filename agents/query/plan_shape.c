@@ -91,7 +91,7 @@ static bool dimension_noun(struct draft *draft, size_t item)
 	return true;
 }
 
-static bool shape_dimensions(struct draft *draft)
+bool plan_dimensions(struct draft *draft)
 {
 	for (size_t i = 0; i < draft->items.count; i++) {
 		bool unit = draft->items.list[i].kind == ITEM_UNIT;
@@ -234,11 +234,40 @@ static const struct model_field *value_field(const struct draft *draft, bool unn
 	return field;
 }
 
-bool compares_values(const struct draft *draft)
+static size_t values_of(const struct draft *draft, const struct model_field *field)
 {
 	size_t count = 0;
 
-	return value_field(draft, true, &count) != NULL && count > 1 && draft->roles.compare;
+	for (size_t i = 0; i < draft->items.count; i++)
+		if (draft->roles.parts[i].role == ROLE_VALUE && draft->fields[i] == field &&
+		    !draft->roles.parts[i].negated)
+			count++;
+	return count;
+}
+
+/* The field of which several values are named; *ret_more when there is another such field. */
+static const struct model_field *compared_field(const struct draft *draft, bool *ret_more)
+{
+	const struct model_field *field = NULL;
+
+	*ret_more = false;
+	for (size_t i = 0; i < draft->items.count; i++) {
+		const struct model_field *own = draft->fields[i];
+
+		if (draft->roles.parts[i].role != ROLE_VALUE || own == NULL || own == field ||
+		    values_of(draft, own) < 2)
+			continue;
+		*ret_more = field != NULL;
+		field = own;
+	}
+	return field;
+}
+
+bool compares_values(const struct draft *draft)
+{
+	bool more = false;
+
+	return draft->roles.compare && compared_field(draft, &more) != NULL;
 }
 
 static bool shape_share(struct draft *draft)
@@ -270,16 +299,18 @@ static bool shape_share(struct draft *draft)
 /* "compare East with West", "East and West each": one line for each value. */
 static bool shape_compared_values(struct draft *draft)
 {
-	size_t count = 0;
-	const struct model_field *field = value_field(draft, true, &count);
+	bool more = false;
+	const struct model_field *field = compared_field(draft, &more);
 
-	if ((!draft->roles.compare && !draft->roles.each_value) || field == NULL || count < 2)
-		return draft->roles.each_value && draft->query->dimension_count == 0
-			       ? draft_refuse(draft, "unclear",
-					      mem_str("It is not clear what \"each\" refers to."),
-					      mem_str("Say \"by\" and what to group by."))
-			       : true;
-	add_dimension(draft, field->id, BUCKET_NONE);
+	if (!draft->roles.compare && !draft->roles.each_value)
+		return true;
+	if (more ||
+	    (field == NULL && draft->roles.each_value && draft->query->dimension_count == 0))
+		return draft_refuse(draft, "unclear",
+				    mem_str("It is not clear what is set against what."),
+				    mem_str("Say \"by\" and what to group by."));
+	if (field != NULL)
+		add_dimension(draft, field->id, BUCKET_NONE);
 	return true;
 }
 
@@ -429,9 +460,4 @@ bool plan_shape(struct draft *draft)
 	return shape_over_time(draft) && shape_who(draft) && shape_share(draft) &&
 	       shape_compared_values(draft) && shape_average(draft) && shape_distinct(draft) &&
 	       shape_super(draft);
-}
-
-bool plan_dimensions(struct draft *draft)
-{
-	return shape_dimensions(draft);
 }

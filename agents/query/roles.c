@@ -80,6 +80,19 @@ static void spend_joint(struct walk *walk, size_t i)
 		walk_item(walk, i - 1)->spent = true;
 }
 
+/* "status East", "where status is East": the field has no such value. */
+static bool meets_other_value(const struct walk *walk, size_t i)
+{
+	size_t next = i + 1;
+
+	if (item_is_plural(walk->sentence, walk_item(walk, i)))
+		return false;
+	while (walk_is(walk, next, "is") || walk_is(walk, next, "of") || walk_is(walk, next, "the"))
+		next++;
+	return walk_item(walk, next) != NULL && walk->roles->parts[next].role == ROLE_VALUE &&
+	       walk_word(walk, next)->mark == 0;
+}
+
 /* A bare noun: nothing before it says what it is for. */
 static void place_bare(struct walk *walk, size_t i)
 {
@@ -97,6 +110,8 @@ static void place_bare(struct walk *walk, size_t i)
 	else if (i > 0 && walk->roles->parts[i - 1].role == ROLE_DIM &&
 		 walk_word(walk, i)->mark == 0)
 		walk_bad(walk, i, "I cannot tell how it goes together with the word before it");
+	else if (meets_other_value(walk, i))
+		walk_bad(walk, i, "the value behind it is none of its values");
 	else if (item_is_plural(walk->sentence, item) || !item_has(item, READ_DATASET))
 		place(walk, i, ROLE_DIM, true);
 	else
@@ -125,8 +140,11 @@ static void place_grouped(struct walk *walk, size_t i)
 	const struct item *item = walk_item(walk, i);
 	bool ranked = walk->roles->super != SUPER_NONE || walk->roles->sorted;
 
-	if (walk->per_open || !item_names_metric(item) || (item_is_noun(item) && !ranked)) {
-		place(walk, i, item_is_noun(item) ? ROLE_DIM : ROLE_METRIC, false);
+	if (!item_is_noun(item) &&
+	    (walk->per_open || (!ranked && !walk_has_dims(walk) && !walk->roles->compare)))
+		walk_bad(walk, i, "a metric is nothing to group by");
+	if (item_is_noun(item) && (walk->per_open || !item_names_metric(item) || !ranked)) {
+		place(walk, i, ROLE_DIM, false);
 		return;
 	}
 	/* "top 3 regions by net sales" */
@@ -428,6 +446,7 @@ void roles_read(struct roles *roles, const struct sentence *sentence, struct ite
 	walk_settle_numbers(&walk);
 	walk_settle_not(&walk);
 	walk_settle_deferred(&walk);
+	walk_check_metrics(&walk);
 	walk_check_spent(&walk);
 }
 

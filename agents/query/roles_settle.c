@@ -56,6 +56,16 @@ static bool joined_by_and(const struct walk *walk, size_t i)
 	return false;
 }
 
+static bool same_metric(const struct item *a, const struct item *b)
+{
+	for (size_t i = 0; i < a->reading_count; i++)
+		for (size_t j = 0; j < b->reading_count; j++)
+			if (a->readings[i].metric != NULL &&
+			    a->readings[i].metric == b->readings[j].metric)
+				return true;
+	return false;
+}
+
 static bool has_theirs(const struct walk *walk, size_t i)
 {
 	const struct item *joint = walk_item(walk, i + 1);
@@ -191,12 +201,32 @@ void walk_settle_not(struct walk *walk)
 			next = walk_item(walk, i + 2);
 		if (next == NULL || !item_has(next, READ_FIELD) || item_names_metric(next))
 			continue;
+		if (walk->roles->parts[next - walk->items->list].role != ROLE_FLAG &&
+		    !item_is_op(item, OPW_NONE) && !walk_is(walk, i, "without"))
+			continue; /* "excluding region": excluding what of it? */
 		walk->roles->parts[next - walk->items->list].role =
 			walk->roles->parts[next - walk->items->list].role == ROLE_FLAG
 				? ROLE_FLAG
 				: ROLE_ABSENT;
 		walk->roles->parts[next - walk->items->list].negated = true;
 		item->spent = true;
+	}
+}
+
+/* Metrics must be listed: "net sales and orders". "net sales orders" may mean something else. */
+void walk_check_metrics(struct walk *walk)
+{
+	size_t before = NO_ITEM;
+
+	for (size_t i = 0; i < walk->items->count; i++) {
+		if (walk->roles->parts[i].role != ROLE_METRIC)
+			continue;
+		if (before != NO_ITEM &&
+		    !same_metric(walk_item(walk, before), walk_item(walk, i)) &&
+		    !joined_by_and(walk, i) && !walk->roles->compare)
+			walk_bad(walk, i,
+				 "I cannot tell how it goes together with the metric before");
+		before = i;
 	}
 }
 

@@ -39,6 +39,7 @@ void walk_find_column(struct walk *walk);
 void walk_settle_deferred(struct walk *walk);
 void walk_settle_numbers(struct walk *walk);
 void walk_settle_not(struct walk *walk);
+void walk_check_metrics(struct walk *walk);
 void walk_check_spent(struct walk *walk);
 
 #endif
