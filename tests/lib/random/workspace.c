@@ -1,6 +1,7 @@
 /*
  * writ-random-workspace DIR SEED [QUESTIONS [DENIALS [renamed]]]: a whole workspace with questions
- * about it and their answers (cases.jsonl), and SQL that must reveal nothing (denials.jsonl).
+ * about it and their answers (cases.jsonl), SQL that must reveal nothing (denials.jsonl), and every
+ * hidden value, one a line (secrets.txt).
  *
  * `renamed` gives some columns other names in the database and in whatever names columns; the
  * questions and answers stay, byte for byte. DIR must not exist.
@@ -54,6 +55,27 @@ static int write_lines(const char *folder, const char *name, const struct json *
 	return write_file(folder, name, buf_str(&text), err);
 }
 
+static int write_secrets(const struct world *world, const char *folder, struct err *err)
+{
+	CLEANUP(buf_clear) struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < world->table_count; i++) {
+		const struct table *table = &world->tables[i];
+
+		for (size_t j = 0; j < table->rows * table->column_count; j++) {
+			const struct cell *cell = &table->cells[j];
+
+			if (table->columns[j % table->column_count].role != ROLE_SECRET)
+				continue;
+			if (cell->kind == CELL_TEXT)
+				buf_addf(&text, "%s\n", cell->text);
+			else
+				buf_addf(&text, "%lld\n", (long long)cell->number);
+		}
+	}
+	return write_file(folder, "secrets.txt", buf_str(&text), err);
+}
+
 static int write_database(const struct world *world, const char *folder, struct err *err)
 {
 	CLEANUP(mem_freep) char *path = mem_format("%s/data/data.db", folder);
@@ -92,7 +114,8 @@ static int write_workspace(const struct world *world, const char *folder, const 
 		if (make_folder(folder, folders[i], err) < 0)
 			return -1;
 	if (write_model(world, folder, err) < 0 || write_database(world, folder, err) < 0 ||
-	    write_lines(folder, "cases.jsonl", cases, err) < 0)
+	    write_lines(folder, "cases.jsonl", cases, err) < 0 ||
+	    write_secrets(world, folder, err) < 0)
 		return -1;
 	return write_lines(folder, "denials.jsonl", denials, err);
 }

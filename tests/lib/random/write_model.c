@@ -250,7 +250,7 @@ static char *metric_text(const struct world *world, const struct metric *metric)
 		net = net_text(table);
 		return mem_format("%s / COUNT(DISTINCT %s.\"%s\")", net, table->dataset, link);
 	case MEASURE_SECRET:
-		return mem_format("SUM(%s.\"%s\")", table->dataset, link);
+		return mem_format("SUM(%s.%s)", table->dataset, field_name(table, ROLE_SECRET));
 	}
 	abort();
 }
