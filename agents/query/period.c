@@ -505,7 +505,8 @@ static size_t read_named_unit(const struct reader *reader, size_t at, struct per
 	    at_word(reader, at + lead, "today") || at_word(reader, at + lead, "yesterday"))
 		return 0;
 	rest = read_simple(reader, at + lead, period);
-	if (rest == 0 || period->unit != unit || period->units != 1)
+	if (rest == 0 || period->unit != unit || period->units != 1 ||
+	    at_word(reader, at + lead + rest - 1, "ago")) /* "by month 2 months ago" likewise */
 		return 0;
 	return lead + rest;
 }

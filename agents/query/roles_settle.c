@@ -103,6 +103,31 @@ static bool is_subject(const struct walk *walk, size_t i)
 	return roles->super != SUPER_NONE || roles->sorted || has_theirs(walk, i);
 }
 
+static bool names_rows(const struct item *item)
+{
+	for (size_t i = 0; i < item->reading_count; i++)
+		if (item->readings[i].kind == READ_DATASET ||
+		    (item->readings[i].kind == READ_FIELD && item->readings[i].field->names_row))
+			return true;
+	return false;
+}
+
+/* "list all customers in East": rows that a value picks, and nothing is measured. */
+static void settle_listed(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->items->count; i++) {
+		struct part *part = &walk->roles->parts[i];
+		const struct item *item = walk_item(walk, i);
+
+		if (part->role != ROLE_QUALIFIER || !item_is_plural(walk->sentence, item) ||
+		    !names_rows(item))
+			continue;
+		part->role = ROLE_DIM;
+		part->subject = true;
+		return;
+	}
+}
+
 /* Words such as "orders": a metric when nothing else is measured, else what is spoken of. */
 void walk_settle_deferred(struct walk *walk)
 {
@@ -135,6 +160,8 @@ void walk_settle_deferred(struct walk *walk)
 		else
 			part->role = ROLE_METRIC;
 	}
+	if (asks_rows && metrics + deferred == 0)
+		settle_listed(walk);
 }
 
 /* The noun of a number: "store 12", "quantity over 10"; but "more than 3 seats" is about seats. */
@@ -164,8 +191,9 @@ void walk_settle_numbers(struct walk *walk)
 	for (size_t i = 0; i < walk->items->count; i++) {
 		struct item *item = walk_item(walk, i);
 		struct part *part = &walk->roles->parts[i];
-		bool before_subject =
-			i + 1 < walk->items->count && walk->roles->parts[i + 1].role == ROLE_DIM;
+		enum role behind =
+			i + 1 < walk->items->count ? walk->roles->parts[i + 1].role : ROLE_NONE;
+		bool before_subject = behind == ROLE_DIM || behind == ROLE_DEFERRED;
 
 		if (item->kind != ITEM_NUMBER || item->spent)
 			continue;
