@@ -164,6 +164,42 @@ static bool operand(const struct writer *writer, size_t index)
 	return tokens->items[index].kind != SQL_SIGN || is(writer, index, ")");
 }
 
+/* Has the JOIN at index an ON or USING before the next table? SQLite does without. */
+static bool has_condition(const struct writer *writer, size_t index)
+{
+	const struct sql_tokens *tokens = writer->tokens;
+	int depth = tokens->items[index].depth;
+
+	for (size_t i = index + 1; i < tokens->count && tokens->items[i].depth >= depth; i++) {
+		if (tokens->items[i].depth > depth)
+			continue;
+		if (is(writer, i, "ON") || is(writer, i, "USING"))
+			return true;
+		if (is(writer, i, ",") || is_any(writer, i, after_table))
+			return false;
+	}
+	return false;
+}
+
+/* JOIN or INNER JOIN without a condition is CROSS JOIN. */
+static bool put_join(struct writer *writer, size_t index)
+{
+	static const char *const kinds[] = {"NATURAL", "CROSS", "LEFT", "RIGHT",
+					    "FULL",    "OUTER", NULL};
+	bool inner = is(writer, index, "INNER") && is(writer, index + 1, "JOIN");
+
+	if (inner && is(writer, index - 1, "NATURAL"))
+		return false;
+	if (inner)
+		return !has_condition(writer, index + 1); /* CROSS takes its place */
+	if (!is(writer, index, "JOIN") || index == 0 || is_any(writer, index - 1, kinds) ||
+	    has_condition(writer, index) ||
+	    (is(writer, index - 1, "INNER") && index > 1 && is(writer, index - 2, "NATURAL")))
+		return false;
+	put(writer, "CROSS JOIN");
+	return true;
+}
+
 static size_t put_word(struct writer *writer, size_t index)
 {
 	static const char *const likes[] = {"GLOB", "MATCH", "REGEXP", NULL};
@@ -171,6 +207,8 @@ static size_t put_word(struct writer *writer, size_t index)
 	bool call = is(writer, index + 1, "(");
 
 	note_clause(writer, index);
+	if (put_join(writer, index))
+		return 0;
 	if (is(writer, index, "IS"))
 		return put_is(writer, index);
 	if (is(writer, index, "IN"))

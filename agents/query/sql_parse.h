@@ -114,7 +114,7 @@ enum sql_role { SQL_TOP, SQL_CTE, SQL_DERIVED, SQL_SUBQUERY, SQL_ARM };
 
 struct sql_select {
 	enum sql_role role;
-	const char *name; /* of a common table expression; NULL otherwise */
+	const char *name;		 /* of a common table expression; NULL otherwise */
 	const struct sql_select *parent; /* whose columns it may use; NULL at the top */
 	struct sql_output *outputs;
 	size_t output_count;

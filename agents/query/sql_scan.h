@@ -51,7 +51,8 @@ void sql_tokens_write(const struct sql_tokens *tokens, size_t first, size_t end,
 /*
  * The same statement in words that PostgreSQL's grammar takes: `x` and [x] as "x", LIMIT a, b with
  * OFFSET, == as =, IS x as IS NOT DISTINCT FROM x, GLOB, MATCH and REGEXP as LIKE, 0x1F as 0,
- * x IN table as x IN (SELECT NULL), INDEXED BY dropped, sub-queries of FROM named. Which rows it
+ * x IN table as x IN (SELECT NULL), JOIN without a condition as CROSS JOIN, INDEXED BY dropped,
+ * sub-queries of FROM named. Which rows it
  * would give is not kept in every case (LIMIT's two numbers change places); which columns meet in
  * which way is. Sets the tokens' at.
  */

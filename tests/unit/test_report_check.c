@@ -343,9 +343,7 @@ static void the_built_in_report_passes_over_random_results(void **state)
 /* A changed digit is noticed, wherever it stands behind the header. */
 static void a_changed_value_fails_over_random_results(void **state)
 {
-	static const char *const names[] = {"Ost", "Nord Ost", "West",
-					    "S\xC3\xBC"
-					    "d"};
+	static const char *const names[] = {"Ost", "Nord Ost", "West", "\xC3\x9C"};
 
 	(void)state;
 	for (uint32_t seed = 1; seed <= 500; seed++) {

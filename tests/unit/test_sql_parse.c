@@ -146,6 +146,13 @@ static void joins_aggregates_and_groups_are_laid_out(void **state)
 		"a:a b:b c:c d:d; inner 2-4; inner 6-8; x=x@1; y=y@1; a.i=b.i@w; c.i=const@w");
 }
 
+static void a_join_without_a_condition_is_a_product(void **state)
+{
+	(void)state;
+	assert_top("SELECT 1 FROM a JOIN b JOIN c ON c.i = b.i WHERE a.i = b.i",
+		   "a:a b:b c:c; inner 1-2; inner 3-4; c.i=b.i@1; a.i=b.i@w");
+}
+
 static void equalities_under_or_and_not_are_none(void **state)
 {
 	(void)state;
@@ -297,6 +304,9 @@ static void sqlites_own_forms_are_understood(void **state)
 		"SELECT SUBSTR(a, 1, 4) || '-' || b, CAST(c AS INTEGER) % 2 FROM t",
 		"SELECT \xC3\xA4 FROM t WHERE a IS DISTINCT FROM b AND a IS NOT DISTINCT FROM c",
 		"VALUES (1, 2), (3, 4)",
+		"SELECT 1 FROM a JOIN b INNER JOIN c JOIN d ON c.x = d.x NATURAL JOIN e",
+		"SELECT 1 FROM a INNER JOIN (b JOIN c) NATURAL INNER JOIN d WHERE a.x = b.x",
+		"SELECT 1 FROM a JOIN b, c INNER JOIN d",
 		"SELECT 1.5e3, .5, 2. ; ;",
 		"SELECT a FROM t, json_each(t.b) WHERE t.c LIKE '%training set%'",
 	};
@@ -428,6 +438,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(joins_aggregates_and_groups_are_laid_out),
+		cmocka_unit_test(a_join_without_a_condition_is_a_product),
 		cmocka_unit_test(equalities_under_or_and_not_are_none),
 		cmocka_unit_test(an_argument_is_cut_where_it_is_added),
 		cmocka_unit_test(min_and_max_of_two_values_are_no_aggregates),
