@@ -1,0 +1,599 @@
+/* Sessions, tasks, tokens and the life of the service. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "broker/call.h"
+#include "broker_fixture.h"
+#include "writ/exit_codes.h"
+#include "writ/limits.h"
+#include "writ/record.h"
+
+#define RUN "{\"tool\":\"run_query\",\"arguments\":{\"sql\":\"SELECT 1\"}}"
+
+static void check_error(struct fx *fx, struct channel *channel, const char *method,
+			const char *params, const char *kind, const char *text)
+{
+	struct json *answer = fx_call(fx, channel, method, params);
+	const struct json *error = json_get(answer, "error");
+
+	if (error == NULL || strcmp(json_get_str(error, "kind"), kind) != 0 ||
+	    strstr(json_get_str(error, "text"), text) == NULL)
+		fail_msg("%s: %s", method,
+			 error == NULL ? "no error" : json_get_str(error, "text"));
+	json_free(answer);
+}
+
+static void test_a_mapped_user_gets_a_session_and_a_record(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct fx_end *session = fx_connect(fx, NULL, 0);
+	struct json *record = fx_record(fx, EV_SESSION_OPEN);
+
+	(void)state;
+	assert_string_equal(session->user, "alice");
+	assert_false(session->owner);
+	assert_string_equal(json_get_str(record, REC_SESSION), session->name);
+	assert_int_equal(strncmp(json_get_str(record, REC_SUBJECT), "user:", 5), 0);
+	assert_null(strstr(json_get_str(record, REC_SUBJECT), "alice"));
+	assert_int_equal(json_len(json_get(record, REC_COMMITS)), 1);
+	json_free(record);
+	fx_set_user(fx, "olga", "[]", true);
+	assert_true(fx_connect(fx, NULL, 0)->owner);
+	fx_close(fx);
+}
+
+static void test_someone_unmapped_gets_one_line_with_what_to_add(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct user_map *nobody = NULL;
+	struct json *json = NULL;
+	struct json *record;
+	char line[1024] = "";
+	char wanted[64];
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(json_parse_str("{\"owner_uid\":4294967294,\"users\":[]}", &json, &err), 0);
+	assert_int_equal(user_map_read(json, &nobody, &err), 0);
+	user_map_free(fx->broker.config->users);
+	fx->broker.config->users = nobody;
+	json_free(json);
+	assert_null(fx_connect(fx, line, sizeof(line)));
+	snprintf(wanted, sizeof(wanted), "users:\\n  uid-%lld: {groups: []}\\n",
+		 (long long)geteuid());
+	assert_non_null(strstr(line, "\"kind\":\"denied\""));
+	assert_non_null(strstr(line, wanted));
+	assert_int_equal(line[strlen(line) - 1], '\n');
+	fx_set_user(fx, "alice", "[]", false);
+	json_free(fx_ok(fx, fx_connect(fx, NULL, 0)->channel, "status", "{}"));
+	record = fx_record(fx, EV_SESSION_REFUSED);
+	assert_string_equal(json_get_str(record, REC_CODE), "not_mapped");
+	json_free(record);
+	fx_close(fx);
+}
+
+static void test_a_user_has_at_most_so_many_running_tasks(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *first = fx_connect(fx, NULL, 0)->channel;
+	struct channel *second = fx_connect(fx, NULL, 0)->channel;
+	char task[48], last[48];
+	CLEANUP(mem_freep) char *params = NULL;
+
+	(void)state;
+	for (int i = 0; i < WRIT_RUNNING_TASKS_PER_USER - 1; i++)
+		fx_task(fx, first, "ask", task);
+	fx_task(fx, second, "mcp", last); /* the sessions of a user count together */
+	check_error(fx, first, "task.open", "{\"kind\":\"ask\"}", "limit", "4 tasks of this user");
+	check_error(fx, second, "task.open", "{\"kind\":\"ask\"}", "limit", "4 tasks of this user");
+	params = mem_format("{\"task\":\"%s\",\"status\":\"completed\"}", last);
+	json_free(fx_ok(fx, second, "task.close", params));
+	fx_task(fx, first, "ask", task);
+	fx_set_user(fx, "bob", "[]", false);
+	fx_task(fx, fx_connect(fx, NULL, 0)->channel, "ask", task);
+	fx_close(fx);
+}
+
+static void test_a_task_of_another_session_does_not_exist(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *mine = fx_connect(fx, NULL, 0)->channel;
+	struct channel *other = fx_connect(fx, NULL, 0)->channel;
+	CLEANUP(mem_freep) char *close = NULL;
+	CLEANUP(mem_freep) char *start = NULL;
+	char task[48];
+
+	(void)state;
+	fx_task(fx, mine, "ask", task);
+	close = mem_format("{\"task\":\"%s\",\"status\":\"completed\"}", task);
+	start = mem_format("{\"task\":\"%s\",\"agent\":\"sales-query-01\"}", task);
+	check_error(fx, other, "task.close", close, "not_found", "no such task");
+	check_error(fx, other, "agent.start", start, "not_found", "no such task");
+	json_free(fx_ok(fx, mine, "task.close", close));
+	check_error(fx, mine, "task.close", close, "not_found", "no such task");
+	fx_close(fx);
+}
+
+static void test_a_closed_task_has_all_its_records_and_its_proof(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct channel *session = fx->ends[0].channel;
+	const char *task = fx->broker.sessions->tasks->id;
+	CLEANUP(mem_freep)
+	char *event = mem_format("{\"task\":\"%s\",\"event\":\"handoff\",\"agent\":"
+				 "\"sales-report-01\",\"status\":\"sent\",\"contents\":{\"a\":1}}",
+				 task);
+	CLEANUP(mem_freep)
+	char *close =
+		mem_format("{\"task\":\"%s\",\"status\":\"completed\",\"reason\":\"A sentence "
+			   "of Ada's\",\"answer\":{\"question\":\"How many?\",\"sql\":\"SELECT "
+			   "1\",\"result\":{\"rows\":[[1]]},\"text\":\"One.\"}}",
+			   task);
+	const struct json *records;
+	struct json *reply, *record;
+
+	(void)state;
+	json_free(fx_ok(fx, agent, "tool.call", RUN));
+	json_free(fx_ok(fx, session, "task.event", event));
+	reply = fx_ok(fx, session, "task.close", close);
+	records = json_get(reply, "records");
+	/* task.open, token.issue, tool.intent, tool.result, handoff, task.close */
+	assert_int_equal(json_len(records), 6);
+	for (size_t i = 1; i < json_len(records); i++)
+		assert_true(json_int(json_at(records, i)) > json_int(json_at(records, i - 1)));
+	assert_non_null(strstr(json_get_str(reply, "checkpoint"), "writ.local/"));
+	assert_int_equal(json_len(json_get(reply, "disclosures")), 5);
+	record = fx_record_at(fx, json_int(json_at(records, 5)));
+	assert_string_equal(json_get_str(record, REC_EVENT), EV_TASK_CLOSE);
+	assert_string_equal(json_get_str(record, REC_STATUS), "completed");
+	assert_null(json_get(record, REC_CAUSE)); /* a sentence is not written in clear */
+	assert_int_equal(json_len(json_get(record, REC_COMMITS)), 5);
+	json_free(record);
+	record = fx_record_at(fx, json_int(json_at(records, 4)));
+	assert_string_equal(json_get_str(record, REC_SOURCE), "reported");
+	assert_string_equal(json_get_str(record, REC_CLIENT), "sales-report-01");
+	json_free(record);
+	json_free(reply);
+	reply = fx_ok(fx, session, "token.list", "{}");
+	assert_true(json_get_bool(json_at(json_get(reply, "tokens"), 0), "revoked", false));
+	assert_string_equal(json_get_str(json_at(json_get(reply, "tokens"), 0), "cause"),
+			    "task closed");
+	json_free(reply);
+	fx_until(fx, fx->ends[2].channel == NULL); /* the agent's */
+	fx_close(fx);
+}
+
+static void test_a_session_that_ends_takes_its_tasks_along(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct fx_end *other = fx_connect(fx, NULL, 0);
+	struct fx_end *session = fx_connect(fx, NULL, 0);
+	struct json *record;
+	char task[48];
+
+	(void)state;
+	fx_task(fx, session->channel, "ask", task);
+	channel_close(TAKE(session->channel));
+	fx_until(fx, fx->broker.session_count == 1);
+	json_free(fx_ok(fx, other->channel, "status", "{}"));
+	record = fx_record(fx, EV_TASK_CLOSE);
+	assert_string_equal(json_get_str(record, REC_TASK), task);
+	assert_string_equal(json_get_str(record, REC_STATUS), "cancelled");
+	assert_string_equal(json_get_str(record, REC_CAUSE), "disconnected");
+	json_free(record);
+	fx_close(fx);
+}
+
+static void test_a_token_lasts_no_longer_than_the_agent_has_time(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *session = fx_connect(fx, NULL, 0)->channel;
+	struct channel *agent;
+	struct json *reply, *record;
+	int64_t now;
+	char task[48];
+
+	(void)state;
+	fx_task(fx, session, "ask", task);
+	agent = fx_agent(fx, session, task, "sales-query-01", NULL)->channel;
+	now = broker_now_s(&fx->broker);
+	reply = fx_ok(fx, agent, "token.issue", "{}");
+	assert_in_range(json_get_int(reply, "expires", 0), now + 59, now + 61); /* time: 60s */
+	assert_int_equal(json_len(json_get(reply, "tools")), 7);
+	assert_int_equal(json_get_int(json_get(reply, "limits"), "tool_calls_left", 0), 6);
+	fx_task(fx, session, "ask", task); /* anything durable, so that the record is on disk */
+	record = fx_record(fx, EV_TOKEN_ISSUE);
+	assert_string_equal(json_get_str(record, REC_JTI), json_get_str(reply, "jti"));
+	assert_int_equal(json_get_int(record, REC_EXPIRES, 0), json_get_int(reply, "expires", 1));
+	assert_int_equal(strlen(json_get_str(record, REC_TOKEN_HASH)), 64);
+	json_free(record);
+	json_free(reply);
+	fx->broker.sessions->tasks->next->deadline_ms = (int64_t)uv_now(&fx->loop);
+	check_error(fx, agent, "token.issue", "{}", "limit", "time of this task is up");
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_string_equal(json_get_str(reply, "rejected_by"), "budget");
+	json_free(reply);
+	fx_close(fx);
+}
+
+static void test_a_child_is_bound_to_its_parent_and_falls_with_it(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *session = fx_connect(fx, NULL, 0)->channel;
+	struct channel *agent, *child;
+	CLEANUP(mem_freep) char *revoke = NULL;
+	CLEANUP(mem_freep) char *wrong = NULL;
+	struct json *parent, *reply;
+	char task[48];
+	const char *jti;
+
+	(void)state;
+	fx_task(fx, session, "ask", task);
+	agent = fx_agent(fx, session, task, "sales-query-01", NULL)->channel;
+	parent = fx_ok(fx, agent, "token.issue", "{}");
+	jti = json_get_str(parent, "jti");
+	wrong = mem_format("{\"task\":\"%s\",\"agent\":\"sales-query-01\",\"parent\":\"%s\"}", task,
+			   jti);
+	check_error(fx, session, "agent.start", wrong, "denied", "does not hand over");
+	mem_free(wrong);
+	wrong = mem_format("{\"task\":\"%s\",\"agent\":\"sales-report-01\",\"parent\":\"x\"}",
+			   task);
+	check_error(fx, session, "agent.start", wrong, "denied", "not a token of this task");
+	mem_free(wrong);
+	wrong = mem_format("{\"task\":\"%s\",\"agent\":\"nobody\"}", task);
+	check_error(fx, session, "agent.start", wrong, "not_found", "no scope file defines");
+	child = fx_agent(fx, session, task, "sales-report-01", jti)->channel;
+	reply = fx_ok(fx, child, "token.issue", "{}");
+	json_free(reply);
+	revoke = mem_format("{\"token\":\"%s\",\"cause\":\"test\"}", jti);
+	reply = fx_ok(fx, session, "token.revoke", revoke);
+	assert_int_equal(json_get_int(reply, "revoked", 0), 2);
+	json_free(reply);
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_string_equal(json_get_str(reply, "rejected_by"), "token");
+	json_free(reply);
+	check_error(fx, agent, "token.issue", "{}", "denied", "revoked");
+	check_error(fx, child, "token.issue", "{}", "denied", "revoked");
+	json_free(parent);
+	fx_close(fx);
+}
+
+/* The signer is slow, and the revocation comes first. */
+static void test_a_token_revoked_while_it_is_signed_is_never_given(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *session = fx_connect(fx, NULL, 0)->channel;
+	struct channel *agent;
+	CLEANUP(mem_freep) char *revoke = NULL;
+	CLEANUP(mem_freep) char *start = NULL;
+	struct json *slot, *reply;
+	char task[48];
+
+	(void)state;
+	fx_task(fx, session, "ask", task);
+	agent = fx_agent(fx, session, task, "sales-query-01", NULL)->channel;
+	revoke = mem_format("{\"task\":\"%s\"}", task);
+	/* Both leave in the same turn: the broker reads the session first or the agent first, and
+	 * in neither case may a usable token remain. */
+	fx_send(fx, agent, "token.issue", "{}", &slot);
+	reply = fx_ok(fx, session, "token.revoke", revoke);
+	json_free(reply);
+	fx_until(fx, slot != NULL);
+	json_free(slot);
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_string_equal(json_get_str(reply, "rejected_by"), "token");
+	json_free(reply);
+	check_error(fx, agent, "token.issue", "{}", "denied", "revoked");
+	start = mem_format("{\"task\":\"%s\",\"agent\":\"sales-report-01\"}", task);
+	check_error(fx, session, "agent.start", start, "denied", "was revoked");
+	fx_close(fx);
+}
+
+static void test_only_the_owner_revokes_by_agent_and_user(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct channel *owner;
+	struct json *reply, *record;
+
+	(void)state;
+	fx_set_user(fx, "olga", "[]", true);
+	owner = fx_connect(fx, NULL, 0)->channel;
+	reply = fx_ok(fx, owner, "token.list", "{}");
+	assert_int_equal(json_len(json_get(reply, "tokens")), 1); /* alice's */
+	assert_string_equal(json_get_str(json_at(json_get(reply, "tokens"), 0), "user"), "alice");
+	json_free(reply);
+	reply = fx_ok(fx, owner, "token.revoke", "{\"user\":\"bob\"}");
+	assert_int_equal(json_get_int(reply, "revoked", -1), 0);
+	json_free(reply);
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_true(json_get_bool(reply, "ok", false));
+	json_free(reply);
+	reply = fx_ok(fx, owner, "token.revoke", "{\"user\":\"alice\",\"cause\":\"left\"}");
+	assert_int_equal(json_get_int(reply, "revoked", -1), 1);
+	record = fx_record_at(fx, json_get_int(reply, "record", -1));
+	assert_string_equal(json_get_str(record, REC_EVENT), EV_TOKEN_REVOKE);
+	assert_string_equal(json_get_str(record, REC_CAUSE), "left");
+	assert_int_equal(json_get_int(record, REC_COUNT, -1), 1);
+	json_free(record);
+	json_free(reply);
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_string_equal(json_get_str(reply, "rejected_by"), "token");
+	json_free(reply);
+	reply = fx_ok(fx, owner, "token.revoke", "{\"agent\":\"sales-query-01\"}");
+	assert_int_equal(json_get_int(reply, "revoked", -1), 0);
+	json_free(reply);
+	fx_close(fx);
+}
+
+static void test_revoking_works_when_the_log_has_stopped(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct channel *session = fx->ends[0].channel;
+	CLEANUP(mem_freep)
+	char *revoke = mem_format("{\"task\":\"%s\"}", fx->broker.sessions->tasks->id);
+	struct json *reply;
+
+	(void)state;
+	fx->signer_fail = "head.sign";
+	json_free(fx_ok(fx, agent, "tool.call", RUN));
+	check_error(fx, session, "task.open", "{\"kind\":\"ask\"}", "unavailable",
+		    "the audit log has stopped");
+	check_error(fx, agent, "token.issue", "{}", "unavailable", "the audit log has stopped");
+	reply = fx_ok(fx, session, "token.revoke", revoke);
+	assert_int_equal(json_get_int(reply, "revoked", 0), 1);
+	assert_true(json_is_null(json_get(reply, "record")));
+	json_free(reply);
+	reply = fx_ok(fx, fx_connect(fx, NULL, 0)->channel, "status", "{}");
+	assert_string_equal(json_get_str(json_get(reply, "audit"), "state"), "stopped");
+	json_free(reply);
+	fx_close(fx);
+}
+
+static void test_a_bad_reload_keeps_the_old_policy_and_is_recorded(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	CLEANUP(mem_freep) char *before = mem_str(bundle_digest(fx->broker.config->bundle));
+	int64_t epoch = token_store_epoch(fx->broker.store);
+	struct json *record, *reply;
+
+	(void)state;
+	fx_put(fx, "users.json", "{\"owner_uid\":1,");
+	fx_control(fx, "{\"reload\":true}");
+	fx_settle(fx);
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_true(json_get_bool(reply, "ok", false));
+	json_free(reply);
+	assert_string_equal(bundle_digest(fx->broker.config->bundle), before);
+	assert_int_equal(token_store_epoch(fx->broker.store), epoch);
+	record = fx_record(fx, EV_POLICY_LOAD);
+	assert_string_equal(json_get_str(record, REC_STATUS), "error");
+	json_free(record);
+	fx_close(fx);
+}
+
+static void test_a_reload_takes_rights_away_at_once(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	int64_t epoch = token_store_epoch(fx->broker.store);
+	struct json *reply;
+
+	(void)state;
+	fx_put(fx, "users.json",
+	       "{\"owner_uid\":4294967294,\"users\":[],\"anyone\":{\"groups\":[]}}");
+	fx_control(fx, "{\"reload\":true}");
+	fx_until(fx, fx->broker.session_count == 0); /* "alice" no longer stands for this uid */
+	fx_until(fx, fx->ends[0].channel == NULL);
+	(void)agent;
+	fx_set_user(fx, "alice", "[\"sales\"]", false);
+	agent = fx_ready(fx, "ask", "sales-query-01");
+	epoch = token_store_epoch(fx->broker.store);
+	fx_set_user(fx, "alice", "[\"marketing\"]", false);
+	fx_control(fx, "{\"reload\":true}");
+	fx_until(fx, token_store_epoch(fx->broker.store) == epoch + 1);
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_string_equal(json_get_str(reply, "rejected_by"), "policy");
+	json_free(reply);
+	fx_close(fx);
+}
+
+static void test_without_the_orchestrator_sessions_end_and_another_goes_on(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct fx_end *session = fx_connect(fx, NULL, 0);
+
+	(void)state;
+	lane_close(TAKE(fx->lane));
+	fx_until(fx, fx->broker.orchestrator == NULL && fx->broker.session_count == 0);
+	fx_until(fx, session->channel == NULL);
+	fx_attach_orchestrator(fx);
+	json_free(fx_ok(fx, fx_connect(fx, NULL, 0)->channel, "status", "{}"));
+	fx_close(fx);
+}
+
+static void test_a_signer_that_comes_back_is_taken_if_it_is_the_same(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct json *reply;
+
+	(void)state;
+	json_free(fx_ok(fx, agent, "tool.call", RUN));
+	fx_settle(fx);
+	channel_close(TAKE(fx->signer_end));
+	fx_until(fx, !signer_client_up(fx->broker.signer));
+	fx->signer.resumed = false; /* a new process that read its last head */
+	fx_attach_signer(fx);
+	fx_until(fx, signer_client_up(fx->broker.signer));
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_true(json_get_bool(reply, "ok", false));
+	json_free(reply);
+	fx_close(fx);
+}
+
+static void test_requests_wait_for_a_signer_that_is_being_restarted(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct json *slot;
+
+	(void)state;
+	json_free(fx_ok(fx, agent, "tool.call", RUN));
+	fx_settle(fx);
+	channel_close(TAKE(fx->signer_end));
+	fx_until(fx, !signer_client_up(fx->broker.signer));
+	fx_send(fx, agent, "tool.call", RUN, &slot);
+	fx_settle(fx);
+	assert_null(slot); /* nothing leaves unsigned */
+	fx->signer.resumed = false;
+	fx_attach_signer(fx);
+	fx_until(fx, slot != NULL);
+	assert_true(json_get_bool(json_get(slot, "result"), "ok", false));
+	json_free(slot);
+	fx_close(fx);
+}
+
+static void test_before_the_signer_nobody_is_let_in(void **state)
+{
+	struct fx *fx = fx_open_bare(NULL);
+
+	(void)state;
+	fx_attach_orchestrator(fx);
+	fx_attach_connector(fx, "sales");
+	fx_settle(fx);
+	assert_int_equal(fx->broker.phase, PHASE_STARTING);
+	fx_attach_signer(fx);
+	json_free(fx_ok(fx, fx_connect(fx, NULL, 0)->channel, "status", "{}"));
+	fx_close(fx);
+}
+
+static void test_a_log_that_cannot_be_opened_ends_the_service(void **state)
+{
+	struct fx *fx = fx_open_bare(NULL);
+	CLEANUP(mem_freep) char *path = mem_format("%s/state/audit", fx->path);
+	FILE *file = fopen(path, "w"); /* a file where the folder belongs */
+
+	(void)state;
+	assert_non_null(file);
+	fclose(file);
+	fx_attach_signer(fx);
+	fx_until(fx, fx->closed);
+	assert_int_not_equal(fx->broker.exit_code, EXIT_FINE);
+	fx_close(fx);
+}
+
+static void test_stopping_lets_a_running_call_finish(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct json *prepared = NULL;
+	struct json *executed = NULL;
+	struct json *slot;
+	struct err err = {0};
+
+	(void)state;
+	fx->connector_by_hand = true;
+	fx_send(fx, agent, "tool.call", RUN, &slot);
+	fx_until(fx, fx->asked_count == 1);
+	fx_control(fx, "{\"stop\":true}");
+	fx_until(fx, fx->broker.phase == PHASE_STOPPING);
+	check_error(fx, agent, "tool.call", RUN, "unavailable", "the service is stopping");
+	assert_int_equal(json_parse_str(fx->prepared, &prepared, &err), 0);
+	channel_reply(fx->connector, fx->asked[0].id, prepared);
+	fx_until(fx, fx->asked_count == 2);
+	assert_int_equal(json_parse_str(fx->executed, &executed, &err), 0);
+	channel_reply(fx->connector, fx->asked[1].id, executed);
+	fx_until(fx, slot != NULL);
+	assert_true(json_get_bool(json_get(slot, "result"), "ok", false));
+	json_free(slot);
+	fx_until(fx, fx->closed);
+	assert_int_equal(fx->broker.exit_code, EXIT_FINE);
+	fx_close(fx);
+}
+
+static void test_status_names_every_part(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct json *status = fx_ok(fx, fx_connect(fx, NULL, 0)->channel, "status", "{}");
+
+	(void)state;
+	assert_string_equal(json_get_str(json_get(status, "policy"), "digest"),
+			    bundle_digest(fx->broker.config->bundle));
+	assert_int_equal(json_get_int(json_get(status, "policy"), "agents", 0), 2);
+	assert_int_equal(json_get_int(json_get(status, "policy"), "rules", 0), 3);
+	assert_string_equal(json_get_str(status, "signer"), "up");
+	assert_string_equal(json_get_str(json_at(json_get(status, "connectors"), 0), "state"),
+			    "up");
+	assert_int_equal(json_get_int(status, "sessions", 0), 1);
+	json_free(status);
+	fx_close(fx);
+}
+
+static void test_with_two_sources_the_database_must_be_named(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent;
+	struct json *reply;
+
+	(void)state;
+	fx_attach_connector(fx, "company"); /* no rule grants any of it */
+	agent = fx_ready(fx, "ask", "sales-query-01");
+	fx_attach_connector(fx, "sales");
+	fx_settle(fx);
+	reply = fx_ok(fx, agent, "tool.list", "{}");
+	assert_int_equal(json_len(json_get(reply, "tools")), 7);
+	json_free(reply);
+	reply = fx_ok(fx, agent, "tool.call", RUN); /* only one of them is in sight */
+	assert_true(json_get_bool(reply, "ok", false));
+	json_free(reply);
+	reply = fx_ok(fx, agent, "tool.call",
+		      "{\"tool\":\"run_query\",\"arguments\":{\"sql\":\"SELECT 1\",\"database\":"
+		      "\"company\"}}");
+	assert_string_equal(json_get_str(reply, "error"), "there is no database \"company\"");
+	json_free(reply);
+	reply = fx_ok(fx, agent, "tool.call",
+		      "{\"tool\":\"run_query\",\"arguments\":{\"sql\":\"SELECT 1\",\"database\":"
+		      "\"sales\"}}");
+	assert_true(json_get_bool(reply, "ok", false));
+	json_free(reply);
+	fx_close(fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_mapped_user_gets_a_session_and_a_record),
+		cmocka_unit_test(test_someone_unmapped_gets_one_line_with_what_to_add),
+		cmocka_unit_test(test_a_user_has_at_most_so_many_running_tasks),
+		cmocka_unit_test(test_a_task_of_another_session_does_not_exist),
+		cmocka_unit_test(test_a_closed_task_has_all_its_records_and_its_proof),
+		cmocka_unit_test(test_a_session_that_ends_takes_its_tasks_along),
+		cmocka_unit_test(test_a_token_lasts_no_longer_than_the_agent_has_time),
+		cmocka_unit_test(test_a_child_is_bound_to_its_parent_and_falls_with_it),
+		cmocka_unit_test(test_a_token_revoked_while_it_is_signed_is_never_given),
+		cmocka_unit_test(test_only_the_owner_revokes_by_agent_and_user),
+		cmocka_unit_test(test_revoking_works_when_the_log_has_stopped),
+		cmocka_unit_test(test_a_bad_reload_keeps_the_old_policy_and_is_recorded),
+		cmocka_unit_test(test_a_reload_takes_rights_away_at_once),
+		cmocka_unit_test(test_without_the_orchestrator_sessions_end_and_another_goes_on),
+		cmocka_unit_test(test_a_signer_that_comes_back_is_taken_if_it_is_the_same),
+		cmocka_unit_test(test_requests_wait_for_a_signer_that_is_being_restarted),
+		cmocka_unit_test(test_before_the_signer_nobody_is_let_in),
+		cmocka_unit_test(test_a_log_that_cannot_be_opened_ends_the_service),
+		cmocka_unit_test(test_stopping_lets_a_running_call_finish),
+		cmocka_unit_test(test_status_names_every_part),
+		cmocka_unit_test(test_with_two_sources_the_database_must_be_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
