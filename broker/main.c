@@ -168,6 +168,16 @@ static void signals_open(struct signals *signals, uv_loop_t *loop, struct broker
 	uv_unref((uv_handle_t *)&signals->interrupt);
 }
 
+/* After a clean stop nothing else is open, and the loop closes. */
+static void signals_close(struct signals *signals, uv_loop_t *loop)
+{
+	uv_close((uv_handle_t *)&signals->term, NULL);
+	uv_close((uv_handle_t *)&signals->interrupt, NULL);
+	uv_run(loop, UV_RUN_NOWAIT);
+	if (uv_loop_close(loop) < 0)
+		log_info("the loop still held something");
+}
+
 static int serve(uv_loop_t *loop, const struct arguments *arguments, struct opened *opened,
 		 enum sandbox_level level)
 {
@@ -185,6 +195,7 @@ static int serve(uv_loop_t *loop, const struct arguments *arguments, struct open
 	if (service_open(&broker, CONTROL_FD, LISTEN_FD, &err) < 0)
 		return complain(EXIT_IO, &err);
 	uv_run(loop, UV_RUN_DEFAULT);
+	signals_close(&signals, loop);
 	broker_clear(&broker);
 	return broker.exit_code;
 }
