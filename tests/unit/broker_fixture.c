@@ -725,11 +725,32 @@ static struct json *find_record(struct fx *fx, const char *event, int64_t seq, s
 	return found;
 }
 
+static void on_flushed(void *data, const struct err *err)
+{
+	bool *flushed = data;
+
+	(void)err;
+	*flushed = true;
+}
+
+/* Whatever the broker has written so far is on disk. A real one shows no more than time passing. */
+static void flush_log(struct fx *fx)
+{
+	bool flushed = false;
+
+	fx_settle(fx);
+	if (!fx->broker_open || fx->broker.audit == NULL || audit_size(fx->broker.audit) == 0)
+		return;
+	audit_when_durable(fx->broker.audit, audit_size(fx->broker.audit) - 1, on_flushed,
+			   &flushed);
+	fx_until(fx, flushed);
+}
+
 struct json *fx_record(struct fx *fx, const char *event)
 {
 	size_t count = 0;
 
-	fx_settle(fx);
+	flush_log(fx);
 	return find_record(fx, event, -1, &count);
 }
 
@@ -737,7 +758,7 @@ size_t fx_record_count(struct fx *fx, const char *event)
 {
 	size_t count = 0;
 
-	fx_settle(fx);
+	flush_log(fx);
 	json_free(find_record(fx, event, -1, &count));
 	return count;
 }
