@@ -409,7 +409,7 @@ static bool needs_metric(const struct draft *draft)
 {
 	const struct roles *roles = &draft->roles;
 
-	return roles->super != SUPER_NONE || roles->share || roles->average || roles->compare ||
+	return roles->super != SUPER_NONE || roles->share || roles->counts || roles->average || roles->compare ||
 	       roles->previous || roles->year_ago || roles->over_time || period_items(draft) > 0 ||
 	       roles_count(roles, &draft->items, ROLE_DIM) == 0 ||
 	       draft_choice(draft, "metric") != NULL;

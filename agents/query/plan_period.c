@@ -335,6 +335,9 @@ bool plan_period(struct draft *draft)
 		return false;
 	if (count > 2)
 		return refuse_period(draft, "it names more than two periods");
+	if ((draft->roles.previous || draft->roles.year_ago) &&
+	    (count == 2 || (count == 1 && draft->items.list[first].period.all)))
+		return refuse_period(draft, "it is not clear which periods are compared");
 	if (count == 2)
 		return two_periods(draft, first, next_period(draft, first + 1));
 	if (count == 1 && !draft->items.list[first].period.all)
