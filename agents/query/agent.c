@@ -15,7 +15,6 @@
 
 #define MATCHES_MAX 50 /* what search_values gives at most */
 #define LOOKUP_ROWS 50 /* names a person can still choose from */
-#define SCHEMA_MATCHES_MAX 10
 
 static void plan(struct query_agent *agent);
 
@@ -195,33 +194,43 @@ static void replan(struct query_agent *agent)
 	plan(agent);
 }
 
+static char *column_list(const struct json *table)
+{
+	struct buf text = BUF_INIT;
+
+	json_each(column, json_get(table, "columns"))
+		buf_addf(&text, "%s%s", text.len > 0 ? ", " : "", json_get_str(column, "name"));
+	return buf_take(&text);
+}
+
 static void on_schema(void *owner, const struct json *result, const struct tool_error *error)
 {
 	struct query_agent *agent = owner;
-	const struct json *nearest = json_at(json_get(result, "matches"), 0);
 
 	if (error != NULL && strcmp(error->by, "budget") == 0) {
 		agent_end_error(agent, error);
 		return;
 	}
-	if (nearest != NULL) {
+	if (result != NULL) {
+		CLEANUP(mem_freep) char *columns = column_list(result);
 		CLEANUP(mem_freep)
-		char *line = mem_format("the schema has %s.%s", json_get_str(nearest, "table"),
-					json_get_str(nearest, "column"));
+		char *line =
+			mem_format("%s has the columns %s", json_get_str(result, "table"), columns);
 
 		turn_trace(agent->turn, "repair", line, result);
 	}
 	replan(agent);
 }
 
-/* What does the schema really have? Asked once, before the plan is made anew. */
+/* What does the schema really have? Read once, before the plan is made anew. */
 static void read_schema(struct query_agent *agent)
 {
+	const struct model_dataset *dataset =
+		model_dataset(agent->model, agent->plan->column_dataset);
 	struct json *args = arguments(agent);
 
-	json_set_str(args, "text", question(agent));
-	json_set_int(args, "limit", SCHEMA_MATCHES_MAX);
-	turn_call(agent->turn, "search_schema", args, agent->plan->column, on_schema);
+	json_set_str(args, "table", dataset->table);
+	turn_call(agent->turn, "describe_table", args, dataset->table, on_schema);
 }
 
 static void repair(struct query_agent *agent, const char *error)
@@ -238,7 +247,7 @@ static void repair(struct query_agent *agent, const char *error)
 		return;
 	}
 	agent->distrust_column = true;
-	if (turn_may(agent->turn, "search_schema") && turn_calls_left(agent->turn) > 2)
+	if (turn_may(agent->turn, "describe_table") && turn_calls_left(agent->turn) > 2)
 		read_schema(agent);
 	else
 		replan(agent);

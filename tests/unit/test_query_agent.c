@@ -77,8 +77,8 @@ void sanity_start(struct channel *channel, const struct checks_input *input,
 }
 
 static const char standard_token[] =
-	"{\"jti\":\"t-1\",\"expires\":1,\"tools\":[\"list_metrics\",\"search_values\",\"search_"
-	"schema\","
+	"{\"jti\":\"t-1\",\"expires\":1,\"tools\":[\"list_metrics\","
+	"\"search_values\",\"describe_table\","
 	"\"explain_query\",\"run_query\"],\"limits\":{\"tool_calls_left\":6,\"tool_errors_left\":2,"
 	"\"attempts_left\":3,\"time_left_ms\":60000,\"scan_left\":1000000}}";
 static const char east[] = "{\"ok\":true,\"columns\":[\"region\",\"net_sales\"],\"types\":["
@@ -112,11 +112,10 @@ static struct json *standard_answer(const struct scene *scene, const char *tool,
 	else if (strcmp(tool, "search_values") == 0)
 		json_set(json, "matches",
 			 search_stored(scene->source, json_get_str(arguments, "text")));
-	else if (strcmp(tool, "search_schema") == 0)
-		json_set(json, "matches",
-			 parse("[{\"table\":\"issues\",\"column\":\"priority\",\"type\":\"TEXT\"}"
-			       "]"));
-	else if (strcmp(tool, "explain_query") == 0)
+	else if (strcmp(tool, "describe_table") == 0) {
+		json_set_str(json, "table", "issues");
+		json_set(json, "columns", parse("[{\"name\":\"id\"},{\"name\":\"priority\"}]"));
+	} else if (strcmp(tool, "explain_query") == 0)
 		json_set_int(json, "bytes_estimated", 4096);
 	else {
 		json_free(json);
@@ -409,7 +408,7 @@ static void test_a_column_that_is_not_there_is_found_in_the_schema(void **state)
 		 .json = "{\"ok\":false,\"error\":\"no such column: "
 			 "issues.severity\",\"rejected_by\":"
 			 "\"database\",\"hint\":\"call search_schema\"}"},
-		{.tool = "search_schema"},
+		{.tool = "describe_table"},
 		{.tool = "explain_query"},
 		{.tool = "run_query"},
 		{0}};
@@ -423,6 +422,7 @@ static void test_a_column_that_is_not_there_is_found_in_the_schema(void **state)
 	assert_non_null(strstr(scene.sql[2], "\"severity\""));
 	assert_null(strstr(scene.sql[5], "severity"));
 	assert_non_null(strstr(scene.sql[5], "\"priority\""));
+	assert_non_null(strstr(scene.trace, "repair: issues has the columns id, priority\n"));
 	assert_true(flagged(&scene, "column.replaced"));
 	assert_false(flagged(&scene, "column.named"));
 	assert_string_equal(json_get_str(json_first(scene.attempts), "error"),
