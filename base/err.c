@@ -7,9 +7,15 @@
 #include <string.h>
 
 static const char *const kind_names[] = {
-	[ERR_NONE] = "none",		 [ERR_INVALID] = "invalid",   [ERR_DENIED] = "denied",
-	[ERR_NOT_FOUND] = "not_found",	 [ERR_LIMIT] = "limit",	      [ERR_TIMEOUT] = "timeout",
-	[ERR_CANCELED] = "canceled",	 [ERR_UNAVAILABLE] = "unavailable", [ERR_IO] = "io",
+	[ERR_NONE] = "none",
+	[ERR_INVALID] = "invalid",
+	[ERR_DENIED] = "denied",
+	[ERR_NOT_FOUND] = "not_found",
+	[ERR_LIMIT] = "limit",
+	[ERR_TIMEOUT] = "timeout",
+	[ERR_CANCELED] = "canceled",
+	[ERR_UNAVAILABLE] = "unavailable",
+	[ERR_IO] = "io",
 	[ERR_INTERNAL] = "internal",
 };
 
@@ -36,7 +42,8 @@ static void mark_cut(char text[ERR_TEXT_MAX])
 	memcpy(text + at, "...", 4);
 }
 
-__attribute__((format(printf, 2, 0))) static void fill(struct err *err, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void fill(struct err *err, const char *format,
+						       va_list args)
 {
 	int len = vsnprintf(err->text, sizeof(err->text), format, args);
 
@@ -44,47 +51,45 @@ __attribute__((format(printf, 2, 0))) static void fill(struct err *err, const ch
 		mark_cut(err->text);
 }
 
-int err_set(struct err *err, enum err_kind kind, const char *format, ...)
+void err_fill(struct err *err, enum err_kind kind, const char *format, ...)
 {
 	va_list args;
 
 	if (err == NULL)
-		return -1;
+		return;
 	err->kind = kind;
 	va_start(args, format);
 	fill(err, format, args);
 	va_end(args);
-	return -1;
 }
 
-int err_errno(struct err *err, const char *format, ...)
+void err_fill_errno(struct err *err, const char *format, ...)
 {
 	int number = errno;
 	char what[ERR_TEXT_MAX];
 	va_list args;
 
 	if (err == NULL)
-		return -1;
+		return;
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	return err_set(err, ERR_IO, "%s: %s", what, strerror(number));
+	err_fill(err, ERR_IO, "%s: %s", what, strerror(number));
 }
 
-int err_wrap(struct err *err, const char *format, ...)
+void err_fill_wrap(struct err *err, const char *format, ...)
 {
 	char what[ERR_TEXT_MAX];
 	char before[ERR_TEXT_MAX];
 	va_list args;
 
 	if (err == NULL)
-		return -1;
+		return;
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
 	memcpy(before, err->text, sizeof(before));
-	return err_set(err, err->kind == ERR_NONE ? ERR_INTERNAL : err->kind, "%s: %s", what,
-		       before);
+	err_fill(err, err->kind == ERR_NONE ? ERR_INTERNAL : err->kind, "%s: %s", what, before);
 }
 
 void err_clear(struct err *err)

@@ -35,15 +35,24 @@ struct err {
 	char text[ERR_TEXT_MAX]; /* always NUL-terminated, cut with "..." when too long */
 };
 
+/* What each of the next three is worth. A constant that the compiler sees, so that it knows what
+ * was set when a call succeeded and can warn where it was not. */
+static inline int err_failed(void)
+{
+	return -1;
+}
+
 /* Fills err (which may be NULL) and returns -1. */
-int err_set(struct err *err, enum err_kind kind, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
+#define err_set(err, kind, ...) (err_fill(err, kind, __VA_ARGS__), err_failed())
 /* As err_set(), with ": " and the text of errno behind. */
-int err_errno(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
+#define err_errno(err, ...) (err_fill_errno(err, __VA_ARGS__), err_failed())
 /* Puts "what: " in front of the text, keeps the kind, returns -1. */
-int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define err_wrap(err, ...) (err_fill_wrap(err, __VA_ARGS__), err_failed())
+
+void err_fill(struct err *err, enum err_kind kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void err_fill_errno(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void err_fill_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void err_clear(struct err *err);
 

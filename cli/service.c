@@ -136,7 +136,7 @@ int service_join(const char *workspace, int flags, struct service *ret_service, 
 {
 	struct service service = {.client = NULL, .supervisor_done = -1};
 	int64_t give_up = clock_mono_us() + JOIN_WAIT_US;
-	int fd, number;
+	int fd = -1, number;
 
 	while ((number = connect_socket(workspace, &fd)) != 0) {
 		if (!nobody_answers(number))

@@ -331,17 +331,17 @@ static void test_scope_files_of_others_are_not_obeyed(void **state)
 
 	(void)state;
 	workspace_dir_put(&dir, "scopes/a.yaml", HEAD);
-	fchmodat(dir.fd, "scopes/a.yaml", 0664, 0);
+	assert_int_equal(fchmodat(dir.fd, "scopes/a.yaml", 0664, 0), 0);
 	compile(&dir, &writable);
 	assert_string_equal(writable.text,
 			    "scopes/a.yaml can be written by others; run: chmod go-w "
 			    "scopes/a.yaml\n");
-	fchmodat(dir.fd, "scopes/a.yaml", 0644, 0);
+	assert_int_equal(fchmodat(dir.fd, "scopes/a.yaml", 0644, 0), 0);
 	renameat(dir.fd, "scopes/a.yaml", dir.fd, "elsewhere");
 	assert_int_equal(symlinkat("../elsewhere", dir.fd, "scopes/a.yaml"), 0);
 	compile(&dir, &linked);
 	assert_string_equal(linked.text, "scopes/a.yaml is a link; put the file itself there\n");
-	fchmodat(dir.fd, "scopes", 0777, 0);
+	assert_int_equal(fchmodat(dir.fd, "scopes", 0777, 0), 0);
 	compile(&dir, &folder);
 	assert_int_equal(folder.result, -1);
 	assert_string_equal(folder.err.text,

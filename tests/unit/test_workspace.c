@@ -356,10 +356,10 @@ static void test_a_workspace_of_others_is_refused(void **state)
 	assert_int_equal(made.result, -1);
 	assert_non_null(strstr(made.err.text, "writable by everyone"));
 	fchmod(made.dir.fd, 0755);
-	fchmodat(made.dir.fd, "writ.yaml", 0666, 0);
+	assert_int_equal(fchmodat(made.dir.fd, "writ.yaml", 0666, 0), 0);
 	compile(&made, NULL);
 	assert_non_null(strstr(made.text, "writ.yaml can be written by others"));
-	fchmodat(made.dir.fd, "writ.yaml", 0644, 0);
+	assert_int_equal(fchmodat(made.dir.fd, "writ.yaml", 0644, 0), 0);
 	mkdirat(made.dir.fd, "state", 0755);
 	compile(&made, NULL);
 	assert_int_equal(made.result, -1);
