@@ -6,6 +6,7 @@
 #include "broker/peer.h"
 #include "broker/session.h"
 #include "broker/trail.h"
+#include "writ/limits.h"
 
 bool broker_log_works(const struct broker *broker, struct err *ret_why)
 {
@@ -44,6 +45,8 @@ void broker_init(struct broker *broker, uv_loop_t *loop, const struct broker_opt
 		.loop = loop,
 		.options = *options,
 		.now_us = clock_now_us,
+		.task_ms = WRIT_TASK_MS_DEFAULT,
+		.stop_wait_ms = STOP_WAIT_MS,
 		.config = config,
 		.store = store,
 		.cache = token_cache_new(),

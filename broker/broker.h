@@ -38,7 +38,7 @@
 #define TOKENS_PER_TASK_MAX 64 /* 300 s each: far above what a task of minutes needs */
 #define TASK_RECORDS_MAX 4096
 #define AGENT_REFUSALS_MAX 64 /* calls that never ran after which an agent loses its channel */
-#define STOP_WAIT_MS 5000     /* what running calls get when the service stops */
+#define STOP_WAIT_MS 5000     /* a person waits at the other end */
 
 enum peer_kind { PEER_SESSION, PEER_AGENT, PEER_CONNECTOR, PEER_SIGNER, PEER_KIND_COUNT };
 
@@ -139,7 +139,9 @@ struct broker_options {
 struct broker {
 	uv_loop_t *loop;
 	struct broker_options options;
-	int64_t (*now_us)(void); /* the wall clock; tests set their own */
+	int64_t (*now_us)(void); /* the wall clock; tests set their own, as the next two */
+	uint64_t task_ms;	 /* what a task gets */
+	uint64_t stop_wait_ms;	 /* what running calls get when the service stops */
 	enum broker_phase phase;
 	int exit_code;
 	struct config *config;

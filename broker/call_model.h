@@ -105,6 +105,8 @@ void call_record_withheld(struct call *call); /* DURABLE -> RECORDED */
 /* call_result.c */
 /* Takes over what a connector answered, or notes the failure. result is lent. */
 void call_take_result(struct call *call, const struct json *result, const struct err *err);
+/* Notes why the call was cancelled. */
+void call_note_canceled(struct call *call);
 
 /* call_reply.c */
 void call_reply(struct call *call); /* to the agent, if it is still there */

@@ -29,7 +29,7 @@ static void malformed(struct call *call, const char *what)
 }
 
 /* Why a call of ours was cancelled is ours to say. */
-static void take_canceled(struct call *call)
+void call_note_canceled(struct call *call)
 {
 	switch (call->cancel) {
 	case CANCEL_TIME:
@@ -43,7 +43,7 @@ static void take_canceled(struct call *call)
 	case CANCEL_NONE:
 	case CANCEL_ASKED:
 	case CANCEL_GONE:
-		call_note_failure(call, "canceled", "canceled", "nothing",
+		call_note_failure(call, "canceled", "canceled", "ask again if it is still wanted",
 				  "the call was cancelled");
 		return;
 	}
@@ -62,7 +62,7 @@ static void take_failure(struct call *call, const struct json *result)
 		return;
 	}
 	if (strcmp(by, "canceled") == 0) {
-		take_canceled(call);
+		call_note_canceled(call);
 	} else {
 		/* A decision that was made keeps its code. */
 		if (call->state == CALL_TOKEN && strcmp(call->code, "not_prepared") != 0)

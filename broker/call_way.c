@@ -165,7 +165,9 @@ static void on_prepared(void *data, const struct json *result, const struct err 
 		if (json_get_str(result, "statement") != NULL)
 			call->statement = mem_str(json_get_str(result, "statement"));
 		call_drop_statement(call);
-		call_refuse(call, "canceled", "canceled", "nothing", "the call was cancelled");
+		call_note_canceled(call);
+		call->epoch = token_store_epoch(call->broker->store);
+		call_go(call, CALL_DECIDED);
 	} else if (err != NULL && err->kind == ERR_TIMEOUT) {
 		call_refuse(call, "limit", "prepare_time", "write a simpler statement",
 			    "preparing the statement took too long");

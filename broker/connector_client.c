@@ -42,11 +42,13 @@ static const struct channel_handlers handlers = {on_request, on_closed};
 
 void connectors_clear(struct connectors *connectors)
 {
-	for (size_t i = 0; i < connectors->count; i++) {
-		channel_close(TAKE(connectors->items[i]->channel));
-		mem_free(connectors->items[i]);
+	/* Closing answers pending calls, and those look connectors up: out of the list first. */
+	while (connectors->count > 0) {
+		struct connector *connector = connectors->items[--connectors->count];
+
+		channel_close(TAKE(connector->channel));
+		mem_free(connector);
 	}
-	connectors->count = 0;
 }
 
 struct connector *connectors_find(const struct connectors *connectors, const char *name)

@@ -118,9 +118,13 @@ static int find_parent(const struct agent *agent, const struct token_claims **re
 
 static int64_t lifetime(const struct agent *agent, const struct agent_def *def)
 {
-	int64_t left = task_time_left(agent->task, agent->use, &def->budget);
-	int64_t seconds = (left + 999) / 1000;
+	int64_t left_ms = task_time_left(agent->task, agent->use, &def->budget);
+	int64_t now_us = agent->peer.broker->now_us();
+	/* Tokens count whole seconds, so the one in which the time ends belongs to it. */
+	int64_t seconds = (now_us + left_ms * 1000 + 999999) / 1000000 - now_us / 1000000;
 
+	if (left_ms <= 0)
+		return 0;
 	if (def->token_seconds < seconds)
 		seconds = def->token_seconds;
 	return seconds < WRIT_TOKEN_SECONDS_MAX ? seconds : WRIT_TOKEN_SECONDS_MAX;

@@ -101,7 +101,7 @@ void service_stop(struct broker *broker, const char *cause)
 	broker->phase = PHASE_STOPPING;
 	broker->stop_cause = cause;
 	listener_close(TAKE(broker->listener));
-	broker->stop_timer = timer_start(broker->loop, STOP_WAIT_MS, on_stop_late, broker);
+	broker->stop_timer = timer_start(broker->loop, broker->stop_wait_ms, on_stop_late, broker);
 	service_step(broker);
 }
 
@@ -190,14 +190,19 @@ static void on_signer_keys(void *self, const struct signer_public *keys)
 		signer_client_resume(broker->signer, broker->audit);
 }
 
-/* A signer that disagrees about log or keys is no accident: nothing may be signed any more. */
+/* Requests wait for the next one; then the log stops, and everything is denied. */
 static void on_signer_down(void *self, const struct err *why)
+{
+	(void)self;
+	log_error("signer: %s", why->text);
+}
+
+/* No accident: either the log or the keys were exchanged, and nothing may be signed any more. */
+static void on_signer_disagreement(void *self, const struct err *why)
 {
 	struct broker *broker = self;
 
 	log_error("signer: %s", why->text);
-	if (why->kind != ERR_DENIED && why->kind != ERR_INVALID)
-		return;
 	fail(broker, EXIT_AUDIT_DAMAGED);
 	service_stop(broker, "signer");
 }
@@ -212,7 +217,8 @@ static void on_signer_request(void *self, const char *method)
 
 struct signer_client *service_signer_new(struct broker *broker)
 {
-	struct signer_owner owner = {broker, on_signer_keys, on_signer_down, on_signer_request};
+	struct signer_owner owner = {broker, on_signer_keys, on_signer_down, on_signer_disagreement,
+				     on_signer_request};
 
 	return signer_client_new(broker->loop, &owner);
 }

@@ -130,15 +130,25 @@ void signer_client_call(struct signer_client *client, const char *method, struct
 	send_waiting(client);
 }
 
-static void go_down(struct signer_client *client, const struct err *why)
+static bool close_channel(struct signer_client *client)
 {
 	struct channel *channel = TAKE(client->channel);
 
-	if (channel == NULL)
-		return;
 	client->state = SIGNER_DOWN;
 	channel_close(channel);
-	client->owner.on_down(client->owner.self, why);
+	return channel != NULL;
+}
+
+static void go_down(struct signer_client *client, const struct err *why)
+{
+	if (close_channel(client))
+		client->owner.on_down(client->owner.self, why);
+}
+
+static void disagree(struct signer_client *client, const struct err *why)
+{
+	if (close_channel(client))
+		client->owner.on_disagreement(client->owner.self, why);
 }
 
 static void on_closed(struct channel *channel, void *owner, const struct err *why)
@@ -232,7 +242,10 @@ static void on_keys(void *data, const struct json *result, const struct err *err
 		return;
 	}
 	err_wrap(&why, "the signer's keys");
-	go_down(client, &why);
+	if (err == NULL)
+		disagree(client, &why);
+	else
+		go_down(client, &why);
 }
 
 void signer_client_attach(struct signer_client *client, int fd)
@@ -258,8 +271,12 @@ static void on_resumed(void *data, const struct json *result, const struct err *
 	if (err == NULL)
 		return;
 	why = *err;
+	if (err->kind == ERR_CANCELED || err->kind == ERR_TIMEOUT) {
+		go_down(client, &why);
+		return;
+	}
 	err_wrap(&why, "the signer does not go on with this log");
-	go_down(client, &why);
+	disagree(client, &why);
 }
 
 void signer_client_resume(struct signer_client *client, const struct audit *audit)

@@ -40,8 +40,10 @@ struct signer_owner {
 	void *self;
 	/* The signer told its keys, which equal the earlier ones if there were any. */
 	void (*on_keys)(void *self, const struct signer_public *keys);
-	/* It was refused, said nonsense, or ended. */
+	/* It ended, said nonsense, or did not answer. */
 	void (*on_down)(void *self, const struct err *why);
+	/* It has other keys than the last one, or does not go on with this log. It is down now. */
+	void (*on_disagreement)(void *self, const struct err *why);
 	/* It sent a request, which it may not. */
 	void (*on_request)(void *self, const char *method);
 };

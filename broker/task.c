@@ -37,8 +37,8 @@ struct task *task_open(struct session *session, const char *kind)
 	task->session = session;
 	task->kind = mem_str(kind);
 	task->trial = strcmp(kind, "trial") == 0;
-	task->deadline_ms = (int64_t)uv_now(broker->loop) + WRIT_TASK_MS_DEFAULT;
-	task->deadline = timer_start(broker->loop, WRIT_TASK_MS_DEFAULT, on_deadline, task);
+	task->deadline_ms = (int64_t)(uv_now(broker->loop) + broker->task_ms);
+	task->deadline = timer_start(broker->loop, broker->task_ms, on_deadline, task);
 	task->next = session->tasks;
 	session->tasks = task;
 	return task;

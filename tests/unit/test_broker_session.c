@@ -521,6 +521,74 @@ static void test_stopping_lets_a_running_call_finish(void **state)
 	fx_close(fx);
 }
 
+static void test_a_call_that_hangs_does_not_hold_the_stop_up(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct json *slot;
+
+	(void)state;
+	fx->broker.stop_wait_ms = 50;
+	fx->connector_by_hand = true;
+	fx_send(fx, agent, "tool.call", RUN, &slot);
+	fx_until(fx, fx->asked_count == 1);
+	fx_control(fx, "{\"stop\":true}");
+	fx_until(fx, slot != NULL);
+	assert_string_equal(json_get_str(json_get(slot, "result"), "rejected_by"), "unavailable");
+	json_free(slot);
+	fx_until(fx, fx->closed);
+	assert_int_equal(fx->broker.exit_code, EXIT_FINE);
+	fx_close(fx);
+}
+
+static void test_a_task_whose_time_is_up_has_its_calls_cancelled(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent;
+	struct json *canceled = NULL;
+	struct json *slot, *reply;
+	struct err err = {0};
+
+	(void)state;
+	fx->broker.task_ms = 300;
+	agent = fx_ready(fx, "ask", "sales-query-01");
+	fx->connector_by_hand = true;
+	fx_send(fx, agent, "tool.call", RUN, &slot);
+	fx_until(fx, fx->asked_count == 2);
+	assert_string_equal(fx->asked[1].method, "cancel");
+	assert_int_equal(json_parse_str("{\"ok\":false,\"error\":\"canceled\",\"rejected_by\":"
+					"\"canceled\",\"hint\":\"-\"}",
+					&canceled, &err),
+			 0);
+	channel_reply(fx->connector, fx->asked[0].id, canceled);
+	fx_until(fx, slot != NULL);
+	assert_string_equal(json_get_str(json_get(slot, "result"), "rejected_by"), "budget");
+	json_free(slot);
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_string_equal(json_get_str(reply, "error"), "the time of this task is up");
+	json_free(reply);
+	check_error(fx, agent, "token.issue", "{}", "limit", "time of this task is up");
+	fx_close(fx);
+}
+
+static void test_a_signer_of_another_log_ends_the_service(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+
+	(void)state;
+	json_free(fx_ok(fx, agent, "tool.call", RUN));
+	fx_settle(fx);
+	channel_close(TAKE(fx->signer_end));
+	fx_until(fx, !signer_client_up(fx->broker.signer));
+	fx->signer.resumed = false;
+	fx->signer.last.size += 7; /* it signed heads we do not know */
+	fx_attach_signer(fx);
+	fx_until(fx, fx->closed);
+	assert_int_equal(fx->broker.exit_code, EXIT_AUDIT_DAMAGED);
+	fx_close(fx);
+}
+
 static void test_status_names_every_part(void **state)
 {
 	struct fx *fx = fx_open(NULL);
@@ -591,6 +659,9 @@ int main(void)
 		cmocka_unit_test(test_before_the_signer_nobody_is_let_in),
 		cmocka_unit_test(test_a_log_that_cannot_be_opened_ends_the_service),
 		cmocka_unit_test(test_stopping_lets_a_running_call_finish),
+		cmocka_unit_test(test_a_call_that_hangs_does_not_hold_the_stop_up),
+		cmocka_unit_test(test_a_task_whose_time_is_up_has_its_calls_cancelled),
+		cmocka_unit_test(test_a_signer_of_another_log_ends_the_service),
 		cmocka_unit_test(test_status_names_every_part),
 		cmocka_unit_test(test_with_two_sources_the_database_must_be_named),
 	};
