@@ -599,11 +599,44 @@ static void test_no_name_is_dropped_from_words_thrown_together(void **state)
 	assert_true(planned > 0);
 }
 
+/* Marks, digits, halves of dates, bytes of no encoding: an answer or an error, never more. */
+static void test_noise_is_answered(void **state)
+{
+	static const char alphabet[] =
+		"ab 12.-,;:'\"()%?!/QqMay\xc3\xa9\xe2\x80\x99 last in of the 2026-02-3";
+	struct world world;
+	struct model *model = NULL;
+	struct err err = {0};
+
+	(void)state;
+	world_make(&world, (uint64_t)time(NULL));
+	assert_int_equal(model_from_json(world.model, &model, &err), 0);
+	for (size_t n = 0; n < 3000; n++) {
+		char text[64];
+		size_t len = rnd(&world, sizeof(text) - 1);
+		struct plan_input input = {
+			.question = text, .model = model, .today = {2024, 2, 29}};
+		struct plan *plan = NULL;
+
+		for (size_t i = 0; i < len; i++)
+			text[i] = alphabet[rnd(&world, sizeof(alphabet) - 1)];
+		text[len] = '\0';
+		if (plan_make(&input, &plan, &err) < 0)
+			assert_int_equal(err.kind, ERR_INVALID);
+		else
+			assert_int_not_equal(plan->kind, PLAN_QUERY);
+		plan_free(plan);
+	}
+	model_free(model);
+	json_free(world.model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_wrong_plan_comes_out_of_a_random_world),
 		cmocka_unit_test(test_no_name_is_dropped_from_words_thrown_together),
+		cmocka_unit_test(test_noise_is_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
