@@ -130,8 +130,8 @@ enum broker_phase {
 
 struct broker_options {
 	const char *audit_dir; /* absolute */
-	int state_fd;
-	int passwd_fd; /* -1 without */
+	int config_fd;	       /* state/config */
+	int passwd_fd;	       /* -1 without */
 	bool until_idle;
 	enum sandbox_level sandbox;
 };

@@ -1,6 +1,7 @@
 /*
- * The bundle must be what its name says: state/policy/active holds a SHA-256, and the bytes of
- * state/policy/<sha256>.json must have it. A damaged file is an error and never a smaller policy.
+ * The bundle must be what its name says: state/config/policy/active holds a SHA-256, and the bytes
+ * of state/config/policy/<sha256>.json must have it. A damaged file is an error and never a smaller
+ * policy.
  */
 #include "broker/config.h"
 
@@ -45,10 +46,10 @@ static int read_active(int policy_fd, char ret_digest[SHA256_HEX_LEN + 1], struc
 	return 0;
 }
 
-static int load_bundle(int state_fd, struct bundle **ret_bundle, struct err *err)
+static int load_bundle(int config_fd, struct bundle **ret_bundle, struct err *err)
 {
 	CLEANUP(fd_closep)
-	int fd = openat(state_fd, "policy", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(config_fd, "policy", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
 	CLEANUP(bundle_freep) struct bundle *bundle = NULL;
 	char digest[SHA256_HEX_LEN + 1];
@@ -69,32 +70,32 @@ static int load_bundle(int state_fd, struct bundle **ret_bundle, struct err *err
 	return 0;
 }
 
-static int load_json(int state_fd, const char *name, size_t max, struct json **ret_json,
+static int load_json(int config_fd, const char *name, size_t max, struct json **ret_json,
 		     struct err *err)
 {
 	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
 
-	if (file_read_at(state_fd, name, max, &bytes, err) < 0)
+	if (file_read_at(config_fd, name, max, &bytes, err) < 0)
 		return -1;
 	if (json_parse(buf_str(&bytes), bytes.len, max, ret_json, err) < 0)
 		return err_wrap(err, "%s", name);
 	return 0;
 }
 
-static int load_users(int state_fd, struct user_map **ret_users, struct err *err)
+static int load_users(int config_fd, struct user_map **ret_users, struct err *err)
 {
 	CLEANUP(json_freep) struct json *json = NULL;
 
-	if (load_json(state_fd, "users.json", USERS_FILE_MAX, &json, err) < 0)
+	if (load_json(config_fd, "users.json", USERS_FILE_MAX, &json, err) < 0)
 		return -1;
 	return user_map_read(json, ret_users, err) < 0 ? err_wrap(err, "users.json") : 0;
 }
 
-static int load_models(int state_fd, struct json **ret_models, struct err *err)
+static int load_models(int config_fd, struct json **ret_models, struct err *err)
 {
 	CLEANUP(json_freep) struct json *json = NULL;
 
-	if (load_json(state_fd, "model.json", MODEL_FILE_MAX, &json, err) < 0) {
+	if (load_json(config_fd, "model.json", MODEL_FILE_MAX, &json, err) < 0) {
 		if (err->kind != ERR_NOT_FOUND)
 			return -1;
 		err_clear(err);
@@ -106,15 +107,15 @@ static int load_models(int state_fd, struct json **ret_models, struct err *err)
 	return 0;
 }
 
-int config_load(int state_fd, struct config **ret_config, struct err *err)
+int config_load(int config_fd, struct config **ret_config, struct err *err)
 {
 	CLEANUP(config_freep) struct config *config = mem_alloc(sizeof(*config));
 
-	if (load_bundle(state_fd, &config->bundle, err) < 0)
-		return err_wrap(err, "state/policy");
-	if (load_users(state_fd, &config->users, err) < 0 ||
-	    load_models(state_fd, &config->models, err) < 0)
-		return err_wrap(err, "state");
+	if (load_bundle(config_fd, &config->bundle, err) < 0)
+		return err_wrap(err, "state/config/policy");
+	if (load_users(config_fd, &config->users, err) < 0 ||
+	    load_models(config_fd, &config->models, err) < 0)
+		return err_wrap(err, "state/config");
 	*ret_config = TAKE(config);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * What the broker goes by, read from state/ at start and on reload: the bundle that
- * state/policy/active names, the user map, the semantic models. Immutable once loaded.
+ * state/config/policy/active names, the user map, the semantic models. Immutable once loaded.
  */
 #ifndef BROKER_CONFIG_H
 #define BROKER_CONFIG_H
@@ -16,7 +16,7 @@ struct config {
 	struct json *models; /* source -> semantic model; an empty object without model.json */
 };
 
-MUST_CHECK int config_load(int state_fd, struct config **ret_config, struct err *err);
+MUST_CHECK int config_load(int config_fd, struct config **ret_config, struct err *err);
 void config_free(struct config *config); /* NULL is fine */
 void config_freep(struct config **config);
 

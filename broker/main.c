@@ -2,7 +2,7 @@
  * writ-broker WORKSPACE [--until-idle] [--reduced]
  *
  * The ladder: arguments, what is open already (3: control lane, 4: listening socket), configuration
- * and database out of state/, drop everything else, Landlock to state/, start the thread pool,
+ * and database out of state/, drop everything else, Landlock (confine.c), start the thread pool,
  * seccomp, and only then the loop that reads a peer's first byte.
  */
 #include <fcntl.h>
@@ -19,17 +19,11 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "broker/broker.h"
+#include "broker/confine.h"
 #include "writ/exit_codes.h"
 
 #define CONTROL_FD 3
 #define LISTEN_FD 4
-
-/* No program is run, no socket made but pairs of our own, nothing connected or bound. */
-static const char *const broker_calls[] = {
-	SANDBOX_CALLS_CORE,  SANDBOX_CALLS_LOOP, SANDBOX_CALLS_STREAMS,
-	SANDBOX_CALLS_FILES, "accept4", /* people's connections on the socket we were given */
-	"socketpair", /* session and agent channels, whose other ends go out by lane */
-};
 
 struct arguments {
 	const char *workspace;
@@ -80,7 +74,7 @@ static int check_descriptors(struct err *err)
 }
 
 struct opened {
-	int state_fd;
+	int config_fd;
 	int passwd_fd;
 	char *state_path;    /* owned */
 	char *audit_path;    /* owned */
@@ -89,19 +83,34 @@ struct opened {
 	struct token_store *store;
 };
 
-static int open_state(const char *workspace, struct opened *opened, struct err *err)
+/* The folders that confinement leaves us, those we write made if they are absent. */
+static int open_folders(const char *workspace, struct opened *opened, struct err *err)
 {
 	CLEANUP(fd_closep)
 	int dir = open(workspace, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(fd_closep) int state_fd = -1;
+	CLEANUP(fd_closep) int broker_fd = -1;
+	CLEANUP(fd_closep) int audit_fd = -1;
 
 	if (dir < 0)
 		return err_errno(err, "%s", workspace);
-	if (dir_open_private_at(dir, "state", false, &opened->state_fd, err) < 0)
+	if (dir_open_private_at(dir, "state", false, &state_fd, err) < 0)
 		return err_wrap(err, "%s", workspace);
+	if (dir_open_private_at(state_fd, "config", false, &opened->config_fd, err) < 0 ||
+	    dir_open_private_at(state_fd, "broker", true, &broker_fd, err) < 0 ||
+	    dir_open_private_at(state_fd, "audit", true, &audit_fd, err) < 0)
+		return err_wrap(err, "%s/state", workspace);
+	return 0;
+}
+
+static int open_state(const char *workspace, struct opened *opened, struct err *err)
+{
+	if (open_folders(workspace, opened, err) < 0)
+		return -1;
 	opened->state_path = mem_format("%s/state", workspace);
 	opened->audit_path = mem_format("%s/audit", opened->state_path);
-	opened->database_path = mem_format("%s/broker.db", opened->state_path);
-	if (config_load(opened->state_fd, &opened->config, err) < 0)
+	opened->database_path = mem_format("%s/broker/broker.db", opened->state_path);
+	if (config_load(opened->config_fd, &opened->config, err) < 0)
 		return -1;
 	opened->passwd_fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	return token_store_open(opened->database_path, &opened->store, err);
@@ -127,16 +136,6 @@ static int start_threads(uv_loop_t *loop, struct err *err)
 		return err_set(err, ERR_IO, "the thread pool does not start");
 	uv_run(loop, UV_RUN_DEFAULT);
 	return 0;
-}
-
-static int confine_files(const struct opened *opened, bool reduced_ok,
-			 enum sandbox_level *ret_level, struct err *err)
-{
-	const struct sandbox_path paths[] = {{opened->state_path, true}};
-
-	if (sandbox_drop(err) < 0)
-		return -1;
-	return sandbox_files(paths, ARRAY_LEN(paths), reduced_ok, ret_level, err);
 }
 
 static int complain(int exit_code, const struct err *err)
@@ -182,7 +181,7 @@ static int serve(uv_loop_t *loop, const struct arguments *arguments, struct open
 		 enum sandbox_level level)
 {
 	struct broker_options options = {.audit_dir = opened->audit_path,
-					 .state_fd = opened->state_fd,
+					 .config_fd = opened->config_fd,
 					 .passwd_fd = opened->passwd_fd,
 					 .until_idle = arguments->until_idle,
 					 .sandbox = level};
@@ -212,11 +211,11 @@ static int run(uv_loop_t *loop, const struct arguments *arguments, struct opened
 		return complain(EXIT_NO_SANDBOX, &err);
 	if (open_state(arguments->workspace, opened, &err) < 0)
 		return complain(err.kind == ERR_IO ? EXIT_IO : EXIT_CONFIG, &err);
-	if (confine_files(opened, arguments->reduced_ok, &level, &err) < 0)
+	if (broker_confine_files(opened->state_path, arguments->reduced_ok, &level, &err) < 0)
 		return complain(EXIT_NO_SANDBOX, &err);
 	if (uv_loop_init(loop) < 0 || start_threads(loop, &err) < 0)
 		return complain(EXIT_IO, &err);
-	if (sandbox_calls(broker_calls, ARRAY_LEN(broker_calls), &err) < 0)
+	if (broker_confine_calls(&err) < 0)
 		return complain(EXIT_NO_SANDBOX, &err);
 	return serve(loop, arguments, opened, level);
 }
@@ -224,7 +223,7 @@ static int run(uv_loop_t *loop, const struct arguments *arguments, struct opened
 int main(int argc, char **argv)
 {
 	struct arguments arguments = {0};
-	struct opened opened = {.state_fd = -1, .passwd_fd = -1};
+	struct opened opened = {.config_fd = -1, .passwd_fd = -1};
 	uv_loop_t loop;
 	struct err err;
 	int exit_code;

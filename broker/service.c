@@ -285,7 +285,7 @@ static void reload(struct broker *broker)
 	struct config *config = NULL;
 	struct err err;
 
-	if (config_load(broker->options.state_fd, &config, &err) < 0 ||
+	if (config_load(broker->options.config_fd, &config, &err) < 0 ||
 	    token_store_raise_epoch(broker->store, &err) < 0) {
 		log_error("reload: %s; the old policy stays in force", err.text);
 		config_free(config);

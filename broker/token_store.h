@@ -1,5 +1,5 @@
 /*
- * state/broker.db: one row per token issued, the epoch, and the key of the pseudonyms.
+ * state/broker/broker.db: one row per token issued, the epoch, and the key of the pseudonyms.
  *
  * Revoking marks a token and all its descendants and raises the epoch in one transaction; whatever
  * was cached under an older epoch is unusable from then on. Rows go 30 s after their token's end.

@@ -1,5 +1,5 @@
 /*
- * Who an operating-system user is here: state/users.json, as `writ` compiled it from writ.yaml
+ * Who an operating-system user is here: state/config/users.json, as `writ` compiled it from writ.yaml
  * (docs/protocol.md, "Files in state/"). Pure: the login name is the caller's to look up.
  */
 #ifndef BROKER_USER_MAP_H

@@ -52,7 +52,7 @@ static void read_in_force(int workspace_fd, struct checked *checked)
 	CLEANUP(buf_clear) struct buf active = BUF_INIT;
 
 	/* Only the owner can look; for everyone else it stays unknown. */
-	if (file_read_at(workspace_fd, "state/policy/active", 128, &active, NULL) == 0 &&
+	if (file_read_at(workspace_fd, "state/config/policy/active", 128, &active, NULL) == 0 &&
 	    active.len == SHA256_HEX_LEN + 1)
 		memcpy(checked->in_force, active.bytes, SHA256_HEX_LEN);
 }

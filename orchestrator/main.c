@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "orchestrator/confine.h"
 #include "orchestrator/orchestrator.h"
 #include "orchestrator/store.h"
 #include "writ/exit_codes.h"
@@ -21,10 +22,6 @@
 #define LANE_FD 3
 #define CONFIG_FD 4
 #define CONFIG_BYTES_MAX (1u << 20)
-
-/* Beyond the lists of base/sandbox.h nothing: no socket, no program, no process. */
-static const char *const system_calls[] = {SANDBOX_CALLS_CORE, SANDBOX_CALLS_LOOP,
-					   SANDBOX_CALLS_FILES, SANDBOX_CALLS_STREAMS};
 
 static int read_config(struct json **ret_config, struct err *err)
 {
@@ -60,18 +57,6 @@ static int enter_store_folder(const char *workspace, struct err *err)
 	return 0;
 }
 
-static int confine(struct orchestrator *orchestrator, bool reduced_ok, struct err *err)
-{
-	const struct sandbox_path paths[] = {{.path = ".", .write = true},
-					     {.path = "/usr/share/zoneinfo", .write = false}};
-
-	if (sandbox_drop(err) < 0)
-		return -1;
-	if (sandbox_files(paths, ARRAY_LEN(paths), reduced_ok, &orchestrator->sandbox, err) < 0)
-		return -1;
-	return sandbox_calls(system_calls, ARRAY_LEN(system_calls), err);
-}
-
 static int fail(const struct err *err)
 {
 	log_error("%s", err->text);
@@ -90,14 +75,17 @@ static void shut_down(struct orchestrator *orchestrator)
 
 static int run(struct orchestrator *orchestrator, const char *workspace, bool reduced_ok)
 {
+	static const int kept[] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, LANE_FD, CONFIG_FD};
 	CLEANUP(json_freep) struct json *config = NULL;
 	uv_loop_t loop;
 	struct err err = {0};
 
+	if (sandbox_close_others(kept, ARRAY_LEN(kept), &err) < 0)
+		return fail(&err), EXIT_NO_SANDBOX;
 	if (read_config(&config, &err) < 0 || enter_store_folder(workspace, &err) < 0 ||
 	    store_open("tasks.db", &orchestrator->store, &err) < 0)
 		return fail(&err);
-	if (confine(orchestrator, reduced_ok, &err) < 0)
+	if (orchestrator_confine(reduced_ok, &orchestrator->sandbox, &err) < 0)
 		return fail(&err), EXIT_NO_SANDBOX;
 	uv_loop_init(&loop);
 	orchestrator->loop = &loop;

@@ -43,7 +43,7 @@ typedef int workspace_models_fn(int workspace_fd, const char *const *sources, si
 
 /*
  * The whole step: reads writ.yaml, scopes/ and (by models, which may be NULL) metrics/, then writes
- * state/policy/<sha256>.json, users.json, service.json, model.json and, last, state/policy/active.
+ * state/config/policy/<sha256>.json, users.json, service.json, model.json and, last, state/config/policy/active.
  * Each file is replaced in one step, and left alone when its bytes are the same. With any error
  * among the problems nothing is written: what was in force stays. Returns 0 then too.
  */

@@ -94,17 +94,19 @@ static int write_state(int workspace_fd, const struct workspace *workspace,
 		       const struct buf *bundle, const struct json *models, struct err *err)
 {
 	CLEANUP(fd_closep) int state_fd = -1;
+	CLEANUP(fd_closep) int config_fd = -1;
 	CLEANUP(fd_closep) int policy_fd = -1;
 	char digest[SHA256_HEX_LEN + 1];
 
 	sha256_hex(bundle->bytes, bundle->len, digest);
 	if (dir_open_private_at(workspace_fd, "state", true, &state_fd, err) < 0 ||
-	    dir_open_private_at(state_fd, "policy", true, &policy_fd, err) < 0)
+	    dir_open_private_at(state_fd, "config", true, &config_fd, err) < 0 ||
+	    dir_open_private_at(config_fd, "policy", true, &policy_fd, err) < 0)
 		return -1;
 	if (write_bundle(policy_fd, bundle, digest, err) < 0 ||
-	    write_json(state_fd, "users.json", workspace->users, err) < 0 ||
+	    write_json(config_fd, "users.json", workspace->users, err) < 0 ||
 	    write_json(state_fd, "service.json", workspace->service, err) < 0 ||
-	    write_json(state_fd, "model.json", models, err) < 0)
+	    write_json(config_fd, "model.json", models, err) < 0)
 		return -1;
 	return write_active(policy_fd, digest, err);
 }

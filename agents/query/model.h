@@ -2,7 +2,7 @@
  * The semantic model of one source, as agents use it: what there is to measure, to group by and to
  * filter, in which words people ask for it, and how the tables meet.
  *
- *   metrics/x.yaml --(model_source.c; in `writ`)--> state/model.json, one model per source
+ *   metrics/x.yaml --(model_source.c; in `writ`)--> state/config/model.json, one model per source
  *   model.json --(the broker, less what the scope hides)--> list_metrics --(model_from_json)-->
  * here
  *
@@ -162,7 +162,7 @@ bool model_reaches(const struct model *model, const struct model_metric *metric,
 		   const struct model_field *field);
 
 /*
- * metrics/ of a workspace, compiled for state/model.json: an object with one model per source.
+ * metrics/ of a workspace, compiled for state/config/model.json: an object with one model per source.
  * Every mistake of every file is added to mistakes as "file:line:column: text" with the line and a
  * caret; then the result is ERR_INVALID and names how many. A workspace without metrics/ gives {}.
  * In model_source.c; needs libyaml, so only `writ` links it (target model_source).

@@ -1,5 +1,5 @@
 /*
- * The model compiler: metrics/ of a workspace -> the models of state/model.json. Read this first.
+ * The model compiler: metrics/ of a workspace -> the models of state/config/model.json. Read this first.
  *
  *   files -> yaml -> datasets, relationships -> struct model -> metrics -> one model per source
  *

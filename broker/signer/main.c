@@ -18,21 +18,14 @@
 #include "base/line.h"
 #include "base/log.h"
 #include "base/rpc.h"
-#include "base/sandbox.h"
+#include "broker/signer/confine.h"
 #include "broker/signer/publish.h"
 #include "broker/signer/signer.h"
 #include "writ/exit_codes.h"
 
-#define CHANNEL_FD 3
 /* Trees: a head.sign of all its leaves takes 1 MiB. Texts: its line twice, and small change. */
 #define POOL_BYTES (4u << 20)
 #define HEAP_BYTES (2u << 20)
-
-static const char *const calls[] = {
-	"read",	      /* the channel */
-	"write",      /* the channel, the log on stderr */
-	"exit_group", /* the end */
-};
 
 static int read_checkpoint(int state_fd, struct buf *out, bool *ret_found, struct err *err)
 {
@@ -81,18 +74,12 @@ static int load(const char *workspace, struct signer *signer, struct err *err)
 	return signer_publish(workspace_fd, &signer->log_vkey, err);
 }
 
-static int confine(bool reduced_ok, struct err *err)
+/* All it will ever need: later there is nobody to ask. */
+static void reserve_memory(void)
 {
-	static const int keep[] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, CHANNEL_FD};
-	enum sandbox_level level;
-
-	if (sandbox_close_others(keep, ARRAY_LEN(keep), err) < 0 || sandbox_drop(err) < 0 ||
-	    sandbox_files(NULL, 0, reduced_ok, &level, err) < 0)
-		return -1;
 	json_use_pool(POOL_BYTES);
 	mem_reserve(HEAP_BYTES);
 	tzset(); /* the log's time stamps would read the zone file at the first line */
-	return sandbox_calls(calls, ARRAY_LEN(calls), err);
 }
 
 static void answer(struct signer *signer, const struct rpc_message *message, struct buf *out)
@@ -124,7 +111,7 @@ static int serve_one(struct signer *signer, struct line_reader *reader, struct b
 		return err_set(err, ERR_INVALID, "a message that is no request");
 	buf_reset(out);
 	answer(signer, &message, out);
-	return file_write_all(CHANNEL_FD, out->bytes, out->len, err) < 0 ? -1 : 1;
+	return file_write_all(SIGNER_CHANNEL_FD, out->bytes, out->len, err) < 0 ? -1 : 1;
 }
 
 static int serve(struct signer *signer, struct line_reader *reader, struct err *err)
@@ -161,9 +148,9 @@ static int usage(void)
 /* The channel blocks: there is no loop, and no system call to wait with. */
 static int prepare_channel(void)
 {
-	int flags = fcntl(CHANNEL_FD, F_GETFL);
+	int flags = fcntl(SIGNER_CHANNEL_FD, F_GETFL);
 
-	return flags < 0 ? -1 : fcntl(CHANNEL_FD, F_SETFL, flags & ~O_NONBLOCK);
+	return flags < 0 ? -1 : fcntl(SIGNER_CHANNEL_FD, F_SETFL, flags & ~O_NONBLOCK);
 }
 
 int main(int argc, char **argv)
@@ -184,8 +171,9 @@ int main(int argc, char **argv)
 		log_error("%s: %s", argv[1], err.text);
 		return exit_code_of(&err);
 	}
-	line_reader_init(&reader, CHANNEL_FD, SIGNER_LINE_MAX);
-	if (confine(reduced, &err) < 0) {
+	line_reader_init(&reader, SIGNER_CHANNEL_FD, SIGNER_LINE_MAX);
+	reserve_memory();
+	if (signer_confine(reduced, &err) < 0) {
 		log_error("sandbox: %s", err.text);
 		return EXIT_NO_SANDBOX;
 	}

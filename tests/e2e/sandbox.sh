@@ -9,7 +9,7 @@ run $owner writ ask -C "$ws" "How many orders are there?" --json
 json "the service answers" .status '"completed"'
 
 # Somebody is connected and has an agent with a token while we look.
-sleep 60 | $owner writ mcp -C "$ws" --agent sales-query-01 >/dev/null 2>&1 &
+sleep 60 2>/dev/null | $owner writ mcp -C "$ws" --agent sales-query-01 >/dev/null 2>&1 &
 connection=$!
 pids() { pgrep -f "^$WRIT_PLACE/bin/$1 " || true; }
 sleep 1
@@ -98,9 +98,11 @@ is "supervisor: one of them listens" \
 	"$(for fd in /proc/"$service"/fd/*; do readlink "$fd"; done | sed -n 's/^socket:\[\(.*\)\]$/\1/p' |
 		while read -r inode; do awk -v i="$inode" '$7 == i {print $8}' /proc/net/unix; done)" \
 	"/proc/self/fd/$(descriptors "$service" | sed -n 's/ run$//p' | tail -n 1)/writ.sock"
+# Less what this shell was started with itself.
 is "supervisor: else folders of the workspace, lock, log and signals" \
 	"$(descriptors "$service" | sed 1d | sed 's/^[0-9]* //' |
-		grep -vxE "socket|anon_inode:\[signalfd\]|$ws|run|run/lock|/dev/null|$ws\.log|pipe")" ""
+		grep -vxE "socket|anon_inode:\[signalfd\]|$ws|run|run/lock|/dev/null|$ws\.log|pipe" |
+		grep -vxF "$(descriptors $$ | sed 's/^[0-9]* //')")" ""
 
 for pid in $(pids writ-broker) $(pids writ-signer) $(pids writ-sqlite) $(pids writ-orchestrator); do
 	is "environment of $(tr '\0' ' ' </proc/"$pid"/cmdline | sed 's/ .*//; s/.*\///')" \

@@ -76,7 +76,7 @@ static void put_at(int dir_fd, const char *name, const void *bytes, size_t len)
 
 void fx_put(struct fx *fx, const char *name, const char *text)
 {
-	put_at(fx->state_fd, name, text, strlen(text));
+	put_at(fx->config_fd, name, text, strlen(text));
 }
 
 void fx_put_scope(struct fx *fx, const char *scope)
@@ -99,8 +99,8 @@ void fx_put_scope(struct fx *fx, const char *scope)
 		problems_print(&problems, stderr);
 		fail_msg("the scope file has mistakes");
 	}
-	mkdirat(fx->state_fd, "policy", 0700);
-	policy_fd = openat(fx->state_fd, "policy", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	mkdirat(fx->config_fd, "policy", 0700);
+	policy_fd = openat(fx->config_fd, "policy", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	sha256_hex(bundle.bytes, bundle.len, digest);
 	snprintf(name, sizeof(name), "%s.json", digest);
 	put_at(policy_fd, name, bundle.bytes, bundle.len);
@@ -172,6 +172,17 @@ static void on_broker_closed(struct broker *broker)
 	fx->closed = true;
 }
 
+/* A folder below state/. */
+static int make_folder(struct fx *fx, const char *name)
+{
+	int fd;
+
+	mkdirat(fx->state_fd, name, 0700);
+	fd = openat(fx->state_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
 /* The workspace and its state, and the loop. */
 static struct fx *make_place(const char *scope)
 {
@@ -187,6 +198,7 @@ static struct fx *make_place(const char *scope)
 	state = mem_format("%s/state", fx->path);
 	assert_int_equal(mkdir(state, 0700), 0);
 	fx->state_fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fx->config_fd = make_folder(fx, "config");
 	fx_put_scope(fx, scope == NULL ? fx_scope : scope);
 	fx_set_user(fx, "alice", "[\"sales\"]", false);
 	fx_put(fx, "model.json",
@@ -209,14 +221,15 @@ static int open_control(struct fx *fx)
 struct fx *fx_open_bare(const char *scope)
 {
 	struct fx *fx = make_place(scope);
-	struct broker_options options = {.state_fd = fx->state_fd, .passwd_fd = -1};
+	struct broker_options options = {.config_fd = fx->config_fd, .passwd_fd = -1};
 	struct config *config = NULL;
 	struct token_store *store = NULL;
-	CLEANUP(mem_freep) char *db_path = mem_format("%s/state/broker.db", fx->path);
+	CLEANUP(mem_freep) char *db_path = mem_format("%s/state/broker/broker.db", fx->path);
 	static char audit_path[160];
 	struct err err = {0};
 
-	if (config_load(fx->state_fd, &config, &err) < 0 ||
+	close(make_folder(fx, "broker"));
+	if (config_load(fx->config_fd, &config, &err) < 0 ||
 	    token_store_open(db_path, &store, &err) < 0)
 		fail_msg("%s", err.text);
 	snprintf(audit_path, sizeof(audit_path), "%s/state/audit", fx->path);
@@ -289,10 +302,8 @@ static void make_signer(struct fx *fx)
 {
 	struct signer_keys keys;
 	struct err err = {0};
-	int fd;
+	int fd = make_folder(fx, "signer");
 
-	mkdirat(fx->state_fd, "signer", 0700);
-	fd = openat(fx->state_fd, "signer", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (signer_keys_load(fd, "sales", &keys, &err) < 0 ||
 	    signer_init(&fx->signer, &keys, NULL, 0, &err) < 0)
 		fail_msg("%s", err.text);
@@ -495,6 +506,7 @@ void fx_close(struct fx *fx)
 	if (fx->signer_made)
 		signer_clear(&fx->signer);
 	clear_asked(fx);
+	close(fx->config_fd);
 	close(fx->state_fd);
 	nftw(fx->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	mem_free(fx);
@@ -688,6 +700,7 @@ void fx_close_programs(struct fx *fx)
 		if (fx->pids[i] > 0)
 			waitpid(fx->pids[i], NULL, 0); /* without the broker they end */
 	}
+	close(fx->config_fd);
 	close(fx->state_fd);
 	nftw(fx->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	mem_free(fx);

@@ -38,6 +38,7 @@ struct fx {
 	char path[64];
 	char socket_path[80];
 	int state_fd;
+	int config_fd; /* state/config */
 	struct broker broker;
 	bool broker_open; /* its parts are not cleared yet */
 	bool closed;
@@ -81,8 +82,8 @@ void fx_attach_orchestrator(struct fx *fx);
 void fx_control(struct fx *fx, const char *message);
 /* Who everyone who connects from now on is; groups is JSON: "[\"sales\"]". */
 void fx_set_user(struct fx *fx, const char *name, const char *groups, bool owner);
-void fx_put(struct fx *fx, const char *name, const char *text); /* below state/ */
-void fx_put_scope(struct fx *fx, const char *scope);		/* compiles it into state/policy */
+void fx_put(struct fx *fx, const char *name, const char *text); /* in state/config */
+void fx_put_scope(struct fx *fx, const char *scope); /* compiles it into state/config/policy */
 
 /* Runs the loop until the condition holds; fails the test after 5 s. */
 #define fx_until(fx, condition)                                                                    \

@@ -102,16 +102,16 @@ static void test_the_least_workspace_is_compiled_into_state(void **state)
 	compile(&made, NULL);
 	assert_string_equal(made.text, "");
 	assert_int_equal(made.result, 0);
-	active = state_file(&made, "state/policy/active");
+	active = state_file(&made, "state/config/policy/active");
 	assert_int_equal(strlen(active), SHA256_HEX_LEN + 1);
 	active[SHA256_HEX_LEN] = '\0';
-	bundle_name = mem_format("state/policy/%s.json", active);
+	bundle_name = mem_format("state/config/policy/%s.json", active);
 	bundle_text = state_file(&made, bundle_name);
 	assert_int_equal(bundle_read(bundle_text, strlen(bundle_text), &bundle, &made.err), 0);
 	assert_string_equal(bundle_digest(bundle), active);
 	users = mem_format("{\"owner_uid\":%u,\"users\":[]}\n", geteuid());
-	file_is(&made, "state/users.json", users);
-	file_is(&made, "state/model.json", "{}\n");
+	file_is(&made, "state/config/users.json", users);
+	file_is(&made, "state/config/model.json", "{}\n");
 	service = mem_format(
 		"{\"agents\":{\"query\":\"q\",\"report\":\"r\"},\"models\":{\"plan\":\"builtin\","
 		"\"report\":\"builtin\"},\"name\":\"%s\",\"prices\":{},\"sandbox\":\"full\","
@@ -121,7 +121,7 @@ static void test_the_least_workspace_is_compiled_into_state(void **state)
 	file_is(&made, "state/service.json", service);
 	assert_int_equal(fstatat(made.dir.fd, "state", &info, 0), 0);
 	assert_int_equal(info.st_mode & 07777, 0700);
-	assert_int_equal(fstatat(made.dir.fd, "state/users.json", &info, 0), 0);
+	assert_int_equal(fstatat(made.dir.fd, "state/config/users.json", &info, 0), 0);
 	assert_int_equal(info.st_mode & 07777, 0600);
 }
 
@@ -200,7 +200,7 @@ static void test_users_become_uids(void **state)
 			   "  nobody: {groups: [hr, sales], tenant: emea}\n");
 	compile(&made, NULL);
 	assert_string_equal(made.text, "");
-	file_is(&made, "state/users.json", expected);
+	file_is(&made, "state/config/users.json", expected);
 }
 
 static void says(const char *writ_yaml, const char *problem)
@@ -311,18 +311,18 @@ static void test_with_mistakes_what_was_in_force_stays(void **state)
 	(void)state;
 	start(&made, LEAST);
 	compile(&made, NULL);
-	before = state_file(&made, "state/policy/active");
+	before = state_file(&made, "state/config/policy/active");
 	workspace_dir_put(&made.dir, "scopes/s.yaml", SCOPE "rule: []\n");
 	compile(&made, NULL);
 	assert_int_equal(made.problems.error_count, 1);
-	after = state_file(&made, "state/policy/active");
+	after = state_file(&made, "state/config/policy/active");
 	assert_string_equal(before, after);
 }
 
 static void test_unchanged_files_are_left_alone(void **state)
 {
-	static const char *const names[] = {"state/policy/active", "state/users.json",
-					    "state/service.json", "state/model.json"};
+	static const char *const names[] = {"state/config/policy/active", "state/config/users.json",
+					    "state/service.json", "state/config/model.json"};
 	CLEANUP(made_clear) struct made made;
 	struct stat before[4];
 	struct stat after;
@@ -419,7 +419,7 @@ static void test_models_and_their_mistakes_come_along(void **state)
 	assert_string_equal(made.err.text, "metrics: disk");
 	assert_false(exists(&made, "state"));
 	compile(&made, models_fine);
-	file_is(&made, "state/model.json", "{\"sales\":0}\n");
+	file_is(&made, "state/config/model.json", "{\"sales\":0}\n");
 }
 
 static void test_the_examples_have_no_mistakes(void **state)

@@ -1,0 +1,13 @@
+/* What is left of the signer's rights before it reads the first byte of its channel. */
+#ifndef BROKER_SIGNER_CONFINE_H
+#define BROKER_SIGNER_CONFINE_H
+
+#include "base/sandbox.h"
+
+#define SIGNER_CHANNEL_FD 3
+
+/* Closes all but 0 to 3 and leaves no file and three system calls: whatever memory and files it
+ * needs, it must have. */
+MUST_CHECK int signer_confine(bool reduced_ok, struct err *err);
+
+#endif
