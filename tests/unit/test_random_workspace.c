@@ -299,7 +299,7 @@ static void check_completed(struct tally *tally, const struct json *asked,
 /* The choice, once made, leads to the answer. */
 static void check_then(struct tally *tally, const struct json *asked, const struct json *answer)
 {
-	const struct json *then = json_get(json_get(asked, "expect"), "then");
+	const struct json *then = json_get(json_get(asked, "expect"), "after");
 	const char *choice = json_get_str(then, "choice");
 	CLEANUP(json_freep) struct json *choices = json_object();
 	CLEANUP(json_freep) struct json *second = NULL;

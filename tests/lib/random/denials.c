@@ -33,7 +33,7 @@ static const char *const table_patterns[] = {
 	"SELECT @K FROM @V UNION ALL SELECT @C FROM @T",
 	"SELECT @K FROM @V EXCEPT SELECT @C FROM @T",
 	"WITH p AS (SELECT * FROM @T) SELECT COUNT(*) FROM p",
-	"WITH p AS (SELECT 1), q AS (SELECT * FROM @T) SELECT * FROM p",
+	"WITH p AS (SELECT 1), q AS (SELECT * FROM @T) SELECT * FROM p, q",
 	"WITH RECURSIVE r(n) AS (SELECT COUNT(*) FROM @T UNION ALL SELECT n - 1 FROM r WHERE n > "
 	"0) "
 	"SELECT COUNT(*) FROM r",

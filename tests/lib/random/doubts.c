@@ -110,7 +110,7 @@ static void choose(const struct world *world, struct json *expect, const char *c
 	json_set_str(chosen, "choice", choice);
 	json_set(chosen, "rows", json_copy(json_get(answer, "rows")));
 	json_set_bool(chosen, "ordered", json_get_bool(answer, "ordered", false));
-	json_set(expect, "then", chosen);
+	json_set(expect, "after", chosen);
 	json_free(answer);
 }
 
