@@ -165,6 +165,9 @@ struct broker {
 	struct timer *step_timer;
 	void (*on_closed)(struct broker *broker); /* everything of ours is closed; NULL for none */
 	int64_t purged_at;
+	int64_t refused_second;	  /* in which connections were last refused, and */
+	int64_t refused_recorded; /* how many of that second have their record */
+	int64_t refused_skipped;  /* without one since the last record */
 };
 
 static inline int64_t broker_now_s(const struct broker *broker)

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define REFUSALS_PER_SECOND_MAX 10 /* enough to see who tries, too few to fill a disk */
+
 static const char hex_or_code[] = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
 
 /* Reasons are written in clear only when they are codes of ours, not sentences. */
@@ -93,12 +95,36 @@ void trail_session_open(const struct session *session)
 	trail_append(session->peer.broker, EV_SESSION_OPEN, fields, secrets);
 }
 
+/* Someone who is not let in must not be able to fill the log: what is skipped is counted, and the
+ * next record has the number. */
+static bool refusal_fits(struct broker *broker)
+{
+	int64_t now = broker_now_s(broker);
+
+	if (now != broker->refused_second) {
+		broker->refused_second = now;
+		broker->refused_recorded = 0;
+	}
+	if (broker->refused_recorded == REFUSALS_PER_SECOND_MAX) {
+		broker->refused_skipped++;
+		return false;
+	}
+	broker->refused_recorded++;
+	return true;
+}
+
 void trail_session_refused(struct broker *broker, int64_t uid, const char *code)
 {
-	struct json *fields = json_object();
-	struct json *secrets = json_object();
+	struct json *fields, *secrets;
 
+	if (!refusal_fits(broker))
+		return;
+	fields = json_object();
+	secrets = json_object();
 	json_set_str(fields, REC_CODE, code);
+	if (broker->refused_skipped > 0)
+		json_set_int(fields, REC_COUNT, broker->refused_skipped);
+	broker->refused_skipped = 0;
 	json_set_int(secrets, CM_USER, uid);
 	trail_append(broker, EV_SESSION_REFUSED, fields, secrets);
 }

@@ -1,6 +1,6 @@
 /*
- * Who an operating-system user is here: state/config/users.json, as `writ` compiled it from writ.yaml
- * (docs/protocol.md, "Files in state/"). Pure: the login name is the caller's to look up.
+ * Who an operating-system user is here: state/config/users.json, as `writ` compiled it from
+ * writ.yaml (docs/protocol.md, "Files in state/"). Pure: the login name is the caller's to look up.
  */
 #ifndef BROKER_USER_MAP_H
 #define BROKER_USER_MAP_H

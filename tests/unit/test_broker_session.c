@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "broker/call.h"
+#include "broker/trail.h"
 #include "broker_fixture.h"
 #include "writ/exit_codes.h"
 #include "writ/limits.h"
@@ -74,6 +74,34 @@ static void test_someone_unmapped_gets_one_line_with_what_to_add(void **state)
 	json_free(fx_ok(fx, fx_connect(fx, NULL, 0)->channel, "status", "{}"));
 	record = fx_record(fx, EV_SESSION_REFUSED);
 	assert_string_equal(json_get_str(record, REC_CODE), "not_mapped");
+	json_free(record);
+	fx_close(fx);
+}
+
+static int64_t fixed_us = 1800000000000000;
+
+static int64_t fixed_clock(void)
+{
+	return fixed_us;
+}
+
+static void test_refusals_cannot_fill_the_log_and_none_is_forgotten(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct json *record;
+
+	(void)state;
+	fx->broker.now_us = fixed_clock;
+	for (int i = 0; i < 9; i++)
+		trail_session_refused(&fx->broker, 7, "not_mapped");
+	assert_int_equal(fx_record_count(fx, EV_SESSION_REFUSED), 9);
+	for (int i = 0; i < 4; i++)
+		trail_session_refused(&fx->broker, 7, "not_mapped");
+	assert_int_equal(fx_record_count(fx, EV_SESSION_REFUSED), 10);
+	fixed_us += 1000000;
+	trail_session_refused(&fx->broker, 7, "not_mapped");
+	record = fx_record(fx, EV_SESSION_REFUSED);
+	assert_int_equal(json_get_int(record, REC_COUNT, 0), 3);
 	json_free(record);
 	fx_close(fx);
 }
@@ -642,6 +670,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_mapped_user_gets_a_session_and_a_record),
 		cmocka_unit_test(test_someone_unmapped_gets_one_line_with_what_to_add),
+		cmocka_unit_test(test_refusals_cannot_fill_the_log_and_none_is_forgotten),
 		cmocka_unit_test(test_a_user_has_at_most_so_many_running_tasks),
 		cmocka_unit_test(test_a_task_of_another_session_does_not_exist),
 		cmocka_unit_test(test_a_closed_task_has_all_its_records_and_its_proof),
