@@ -26,6 +26,7 @@ struct place {
 };
 
 const struct json *check_table(const struct checks_input *input, const char *name);
+bool check_same(const char *a, const char *b);	/* names; NULL is like nothing */
 bool check_step(struct check_context *context); /* false: none left */
 struct place check_place(struct check_context *context, const struct sql_select *select,
 			 const struct sql_column *column, uint64_t within);
@@ -35,7 +36,7 @@ int check_has_column(struct check_context *context, const struct sql_source *sou
 uint64_t check_all(const struct sql_select *select); /* every source */
 const char *check_source_name(const struct checks_input *input, const struct sql_source *source);
 
-/* ---- check_keys.c: what determines what ---- */
+/* ---- check_keys.c ---- */
 
 struct check_key {
 	const char **columns; /* none: the source has one row at most */
@@ -50,6 +51,12 @@ struct check_keys { /* owned */
 void check_keys_of(struct check_context *context, const struct sql_source *source,
 		   struct check_keys *ret_keys);
 void check_keys_clear(struct check_keys *keys);
+
+/* The output that shows what is grouped by; NULL when none does. */
+const struct sql_output *check_group_output(const struct sql_select *query,
+					    const struct sql_group *group);
+
+/* ---- check_closure.c ---- */
 
 /* The sources of which a row of the start sources meets at most one row each, with the start
  * sources themselves. grouped: within one group of the level. */

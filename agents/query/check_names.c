@@ -15,6 +15,11 @@ bool check_step(struct check_context *context)
 	return true;
 }
 
+bool check_same(const char *a, const char *b)
+{
+	return a && b && strcasecmp(a, b) == 0;
+}
+
 const struct json *check_table(const struct checks_input *input, const char *name)
 {
 	json_each(table, input->tables)

@@ -3,7 +3,7 @@
  *
  *   checks_plan()    sql_parse.c   the statement as levels of tables, joins and aggregates
  *                    check_names.c which table a column is of
- *                    check_keys.c  which rows determine which
+ *                    check_keys.c, check_closure.c  which rows determine which
  *                    check_verdict.c  one verdict per aggregate
  *                    check_probe.c one SELECT that measures what the keys do not prove
  *   checks_result()  this file     verdicts and measurements as flags

@@ -111,6 +111,49 @@ static void numbers_that_are_not_in_the_result_fail(void **state)
 	assert_fails(SAMPLE_SALES, "East W33 $420", "W33 is not in the result");
 }
 
+static void numbers_written_around_the_check_fail(void **state)
+{
+	(void)state;
+	assert_passes(SAMPLE_SALES, "East USD 420, West USD 300");
+	assert_fails(SAMPLE_SALES, "In USD: East EUR 420", "420 stands where net sales is in USD");
+	assert_fails(SAMPLE_SALES, "In USD: East 420 k", "420 is not a number of the result");
+	assert_fails(SAMPLE_SALES, "East 420 CHF", "420 CHF stands where net sales is in USD");
+	assert_fails(SAMPLE_SALES, "East \xD9\xA4\xD9\xA2\xD9\xA0 USD",
+		     "\xD9\xA4\xD9\xA2\xD9\xA0 is not in the result");
+	assert_fails(SAMPLE_SALES, "East 420\xC2\xBD USD",
+		     "420\xC2\xBD is not a number of the result");
+	assert_fails(SAMPLE_SALES, "East \xEF\xBC\x94 USD", "\xEF\xBC\x94 is not in the result");
+}
+
+#define CURRENCIES                                                                                 \
+	"{\"result\":{\"columns\":[\"currency\",\"n\"],\"types\":[\"text\",\"integer\"],\"rows\":" \
+	"[[\"EUR\",5],[\"USD\",7]],\"row_count\":2},\"columns\":[{\"name\":\"currency\","          \
+	"\"label\":"                                                                               \
+	"\"currency\",\"role\":\"dimension\"},{\"name\":\"n\",\"label\":\"orders\",\"role\":"      \
+	"\"metric\",\"decimals\":0}]}"
+
+static void a_label_that_reads_like_a_unit_is_a_label(void **state)
+{
+	(void)state;
+	assert_passes(CURRENCIES, "EUR 5, USD 7");
+	assert_fails(CURRENCIES, "EUR 7, USD 5", "7 stands with EUR, the result has it for USD");
+}
+
+static void another_measure_fails_although_the_numbers_are_right(void **state)
+{
+	(void)state;
+	assert_fails(SAMPLE_SALES, "Profit: East $420",
+		     "profit is named, the result does not measure it");
+	assert_fails(SAMPLE_SALES, "The average of East is $420",
+		     "average is named, the result does not measure it");
+	assert_fails(SAMPLE_SALES, "East's share: $420",
+		     "share is named, the result does not measure it");
+	assert_passes(SAMPLE_SALES, "Net sales: East $420");
+	assert_passes(SAMPLE_SALES, "Sales of East: $420"); /* the question says sales */
+	assert_passes(SAMPLE_SALES, "Quantity times price: East $420"); /* the definition does */
+	assert_passes(SAMPLE_SALES, "A profitable region: East $420");
+}
+
 static void another_period_fails(void **state)
 {
 	static const char *const texts[] = {
@@ -385,6 +428,9 @@ int main(void)
 		cmocka_unit_test(swapped_labels_fail),
 		cmocka_unit_test(another_unit_fails),
 		cmocka_unit_test(numbers_that_are_not_in_the_result_fail),
+		cmocka_unit_test(numbers_written_around_the_check_fail),
+		cmocka_unit_test(a_label_that_reads_like_a_unit_is_a_label),
+		cmocka_unit_test(another_measure_fails_although_the_numbers_are_right),
 		cmocka_unit_test(another_period_fails),
 		cmocka_unit_test(each_value_stands_with_its_own_measure),
 		cmocka_unit_test(a_row_of_two_labels_needs_both),
