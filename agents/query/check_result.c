@@ -51,6 +51,13 @@ static bool is_measure(const struct sql_checks *checks, size_t index)
 	return index < top->output_count && top->outputs[index].aggregated;
 }
 
+static bool is_previous(const struct sql_checks *checks, size_t index)
+{
+	const char *role = json_get_str(json_at(checks->columns, index), "role");
+
+	return role && strcmp(role, "previous") == 0;
+}
+
 static bool number_of(const struct json *cell, double *ret)
 {
 	const char *text = json_str(cell);
@@ -110,7 +117,9 @@ static void check_column(const struct sql_checks *checks, const struct json *res
 	if (!name)
 		name = json_str(json_at(json_get(result, "columns"), index));
 	name = name ? name : "?";
-	if (is_measure(checks, index) && counts.zero > 0)
+	/* what had nothing in the period before is no surprise, unless nothing had */
+	if (is_measure(checks, index) && counts.zero > 0 &&
+	    (!is_previous(checks, index) || counts.zero == total))
 		flag_add(flags, "result.zero", "warning",
 			 "check that the filters name values which exist",
 			 "%s is exactly zero in %zu of %zu rows", name, counts.zero, total);

@@ -268,17 +268,50 @@ static bool begins_another(const struct report_view *view, const char *text)
 	return false;
 }
 
+/* A column's label may hold commas and parentheses: what follows it is a number or a label. */
+static bool plain_heading(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len == 0 || len > REPORT_LABEL_BYTES || !letter(text[0]) ||
+	    (!letter(text[len - 1]) && !isdigit((unsigned char)text[len - 1]) &&
+	     text[len - 1] != ')'))
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (!letter(text[i]) && !isdigit((unsigned char)text[i]) &&
+		    !strchr(" -'&_,()", text[i]))
+			return false;
+		if ((text[i] == ' ' && text[i + 1] == ' ') ||
+		    (text[i] == ',' && text[i + 1] != ' '))
+			return false;
+	}
+	return true;
+}
+
+/* "orders" beside "orders 5": "orders 5" before a value would be read as the other column. */
+static bool goes_on_as_value(const char *longer, const char *text)
+{
+	size_t len = strlen(text);
+
+	return goes_on(longer, text) &&
+	       (isdigit((unsigned char)longer[len + 1]) || strchr("-.+", longer[len + 1]) ||
+		strncasecmp(longer + len + 1, "no value", 8) == 0);
+}
+
 bool report_column_plain(const struct report_view *view, size_t column)
 {
 	const char *label = view->columns[column].label;
 
-	if (!plain_text(label) || own_word(label))
+	if (!plain_heading(label) || own_word(label))
 		return false;
 	for (size_t i = 0; i < view->column_count; i++) {
 		const struct report_column *other = &view->columns[i];
 
-		if (goes_on(other->label, label) || goes_on(other->name, label) ||
+		if (goes_on_as_value(other->label, label) || goes_on_as_value(other->name, label) ||
 		    (other->unit && strcasecmp(other->unit, label) == 0))
+			return false;
+		/* a label stands behind its column's name, and may be anything */
+		if (view->columns[column].dimension && i != column && goes_on(other->label, label))
 			return false;
 	}
 	return true;

@@ -534,6 +534,24 @@ static void no_rows_zero_and_missing_are_warned_of(void **state)
 		       "rest is exactly zero in 1 of 2 rows");
 }
 
+static void nothing_in_the_period_before_is_no_surprise(void **state)
+{
+	struct checks_input input = {0};
+	struct json *columns = NULL;
+
+	(void)state;
+	assert_int_equal(json_parse_str("[{\"name\":\"k\",\"role\":\"dimension\"},{\"name\":"
+					"\"v\",\"role\":\"previous\"}]",
+					&columns, NULL),
+			 0);
+	input.columns = columns;
+	input.sql = "SELECT id AS k, fee - 40 AS v FROM hire";
+	assert_codes_of(&input, true, "");
+	input.sql = "SELECT id AS k, 0 AS v FROM hire";
+	assert_codes_of(&input, true, "result.zero warning");
+	json_free(columns);
+}
+
 static void a_magnitude_is_warned_of_above_one_million_millions(void **state)
 {
 	(void)state;
@@ -753,6 +771,7 @@ int main(void)
 		cmocka_unit_test(natural_joins_meet_on_common_columns),
 		cmocka_unit_test(keys_of_two_columns_are_counted_as_rows),
 		cmocka_unit_test(no_rows_zero_and_missing_are_warned_of),
+		cmocka_unit_test(nothing_in_the_period_before_is_no_surprise),
 		cmocka_unit_test(a_magnitude_is_warned_of_above_one_million_millions),
 		cmocka_unit_test(negative_values_count_where_the_metric_has_none),
 		cmocka_unit_test(a_period_that_is_not_filtered_is_an_error),

@@ -59,6 +59,32 @@ static void several_values_are_named_with_their_units(void **state)
 		"share of net sales 15.3 %, orders 2.");
 }
 
+static void a_comparison_reads_as_words(void **state)
+{
+	(void)state;
+	assert_report(
+		"{\"result\":{\"columns\":[\"region\",\"n\",\"p\",\"c\",\"q\"],\"types\":[\"text\","
+		"\"real\",\"real\",\"real\",\"real\"],\"rows\":[[\"East\",420.0,700.0,-280.0,-40.0]"
+		"],"
+		"\"row_count\":1},\"columns\":[{\"name\":\"region\",\"label\":\"region\",\"role\":"
+		"\"dimension\"},{\"name\":\"n\",\"label\":\"net "
+		"sales\",\"role\":\"metric\",\"unit\":"
+		"\"USD\",\"decimals\":2},{\"name\":\"p\",\"label\":\"net sales, the quarter "
+		"before\","
+		"\"role\":\"previous\",\"unit\":\"USD\",\"decimals\":2},{\"name\":\"c\",\"label\":"
+		"\"change of net "
+		"sales\",\"role\":\"change\",\"unit\":\"USD\",\"decimals\":2},{\"name\":"
+		"\"q\",\"label\":\"change of net sales in "
+		"percent\",\"role\":\"change_percent\",\"unit\":"
+		"\"%\",\"decimals\":1}]," SAMPLE_SALES_WORDS "}",
+		"Net sales by region, completed orders, 2026-07-01 to before 2026-10-01, USD, "
+		"missing "
+		"discount 0, missing region Unknown: East: net sales 420.00 USD, net sales, the "
+		"quarter before 700.00 USD, change of net sales -280.00 USD, change of net sales "
+		"in "
+		"percent -40.0 %.");
+}
+
 static void no_rows_are_said_plainly_with_the_period(void **state)
 {
 	(void)state;
@@ -201,6 +227,7 @@ int main(void)
 		cmocka_unit_test(few_rows_are_told_with_metric_filters_period_unit_and_rules),
 		cmocka_unit_test(a_single_value_is_one_sentence),
 		cmocka_unit_test(several_values_are_named_with_their_units),
+		cmocka_unit_test(a_comparison_reads_as_words),
 		cmocka_unit_test(no_rows_are_said_plainly_with_the_period),
 		cmocka_unit_test(a_missing_value_is_no_zero),
 		cmocka_unit_test(a_statement_without_definitions_is_told_by_its_columns),
