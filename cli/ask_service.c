@@ -2,9 +2,33 @@
  * any answer, and joining again finds the next one. */
 #include "cli/ask_service.h"
 
+#include <fcntl.h>
+
+#include "base/file.h"
 #include "cli/cli.h"
 
 #define JOIN_TRIES 50
+#define LAST_WORDS_MAX 4096u
+
+/* A service of our own that ended unasked wrote its reason to run/service.log. */
+static int explain_end(const char *workspace, struct err *err)
+{
+	CLEANUP(mem_freep) char *run = mem_format("%s/run", workspace);
+	CLEANUP(fd_closep) int run_fd = open(run, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(buf_clear) struct buf words = BUF_INIT;
+	struct err unread = {0};
+
+	if (run_fd < 0 ||
+	    file_read_at(run_fd, "service.log", LAST_WORDS_MAX, &words, &unread) < 0 ||
+	    words.len == 0)
+		return err_set(err, ERR_UNAVAILABLE,
+			       "the service ended before it answered; see %s/run/service.log",
+			       workspace);
+	while (words.len > 0 && words.bytes[words.len - 1] == '\n')
+		words.bytes[--words.len] = '\0';
+	return err_set(err, ERR_UNAVAILABLE, "the service ended before it answered:\n%s",
+		       buf_str(&words));
+}
 
 int service_first_call(const char *workspace, int flags, struct service *ret_service,
 		       const char *method, const struct json *params, client_on_event *on_event,
@@ -19,6 +43,10 @@ int service_first_call(const char *workspace, int flags, struct service *ret_ser
 				params != NULL ? json_copy(params) : NULL, on_event, data,
 				ret_result, &lost, err) == 0)
 			return 0;
+		if (lost && ret_service->supervisor_done >= 0) {
+			service_leave(ret_service);
+			return explain_end(workspace, err);
+		}
 		service_leave(ret_service);
 		if (!(flags & SERVICE_ABSENT_OK))
 			break;

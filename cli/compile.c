@@ -19,7 +19,8 @@ static int compile(const char *workspace)
 	if (fd < 0)
 		return cli_fail(EXIT_USAGE, "%s cannot be opened", workspace);
 	if (workspace_compile(fd, workspace, model_compile, &problems, &err) < 0)
-		return cli_fail(err.kind == ERR_DENIED ? EXIT_UNAVAILABLE : EXIT_USAGE, "%s", err.text);
+		return cli_fail(err.kind == ERR_DENIED ? EXIT_UNAVAILABLE : EXIT_USAGE, "%s",
+				err.text);
 	problems_print(&problems, stderr);
 	return problems.error_count > 0 ? EXIT_NEGATIVE : EXIT_FINE;
 }

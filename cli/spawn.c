@@ -114,7 +114,10 @@ int spawn_program(const struct spawn *spawn, pid_t *ret_pid, struct err *err)
 		return -1;
 	path = mem_format("%s/%s", folder, spawn->program);
 	if (access(path, X_OK) < 0)
-		return err_errno(err, "%s", path);
+		return err_set(
+			err, ERR_NOT_FOUND,
+			"%s is missing or cannot be run; all programs of writ belong in one folder",
+			path);
 	environment = minimal_environment();
 	pid = fork();
 	if (pid == 0)

@@ -102,6 +102,8 @@ static int open_socket(struct supervisor *supervisor, struct err *err)
 	return 0;
 }
 
+static void stop(struct supervisor *supervisor);
+
 /* ---- deaths ---- */
 
 static void plan_restart(struct program *program)
@@ -150,6 +152,18 @@ static void on_broker_end(struct supervisor *supervisor, struct program *broker,
 	plan_restart(broker);
 }
 
+/* A source that cannot be served leaves the rest of the service useful; keys or a task store that
+ * cannot be used do not. */
+static void on_other_end(struct supervisor *supervisor, struct program *program, int status)
+{
+	if (program->kind != PROGRAM_CONNECTOR && WIFEXITED(status) &&
+	    is_final(WEXITSTATUS(status)) && !supervisor->stopping) {
+		supervisor->exit_code = WEXITSTATUS(status);
+		stop(supervisor);
+	}
+	plan_restart(program);
+}
+
 static void reap(struct supervisor *supervisor)
 {
 	pid_t pid;
@@ -166,7 +180,7 @@ static void reap(struct supervisor *supervisor)
 		if (program->kind == PROGRAM_BROKER)
 			on_broker_end(supervisor, program, status);
 		else
-			plan_restart(program);
+			on_other_end(supervisor, program, status);
 	}
 }
 
@@ -174,6 +188,19 @@ static bool only_others_running(struct supervisor *supervisor)
 {
 	return programs_broker(&supervisor->programs)->pid == 0 &&
 	       programs_any_running(&supervisor->programs);
+}
+
+/* A program that is not there will not be there after a pause either. */
+static void on_start_failed(struct supervisor *supervisor, struct program *program,
+			    const struct err *err)
+{
+	log_error("start %s: %s", program_label(program), err->text);
+	if (err->kind == ERR_NOT_FOUND) {
+		supervisor->exit_code = EXIT_UNAVAILABLE;
+		stop(supervisor);
+	} else if (program->pid == 0) {
+		plan_restart(program);
+	}
 }
 
 /* Starts what is due. The others wait for a broker, and a new broker waits until everything that
@@ -194,9 +221,7 @@ static void start_due(struct supervisor *supervisor)
 		    (i > 0 && programs_broker(&supervisor->programs)->pid == 0))
 			return;
 		if (program_start(&supervisor->programs, program, &err) < 0) {
-			log_error("start %s: %s", program_label(program), err.text);
-			if (program->pid == 0)
-				plan_restart(program);
+			on_start_failed(supervisor, program, &err);
 			return;
 		}
 	}
@@ -355,12 +380,12 @@ static int open_folders(struct supervisor *supervisor, struct err *err)
 	return supervisor->run_fd < 0 ? err_errno(err, "run") : 0;
 }
 
-/* A service that nobody watches writes its messages to run/service.log. */
+/* A service that nobody watches writes its messages to run/service.log, anew each time. */
 static int redirect_log(const struct supervisor *supervisor, struct err *err)
 {
 	CLEANUP(fd_closep)
 	int fd = openat(supervisor->run_fd, "service.log",
-			O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+			O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
 		return err_errno(err, "run/service.log");

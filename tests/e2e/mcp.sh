@@ -12,7 +12,12 @@ else
 	echo "# the npm packages are not installed: the SDK part is left out"
 fi
 
-say() { printf '%s\n' "$@" | writ mcp -C "$ws" --agent sales-query-01 2>/dev/null; }
+# say LINE...: one session; the end of input waits until the last answer came
+say() {
+	{ printf '%s\n' "$@"; wait_for 5 test -s "$ws/said" || true; } |
+		writ mcp -C "$ws" --agent sales-query-01 2>/dev/null | tee "$ws/said"
+	rm -f "$ws/said"
+}
 meta='"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
 out=$(say '{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{'"$meta"'}}')
 json "discover: versions" '.result.supportedVersions[0]' '"2026-07-28"'

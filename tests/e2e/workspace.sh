@@ -33,6 +33,11 @@ is "the public key lies outside state/" "$(ls "$ws/audit.pub")" "$ws/audit.pub"
 sed -i 's/^\([^#].*\)+[0-9a-f]\{8\}+/\1+00000000+/' "$ws/audit.pub"
 run writ ask -C "$ws" "$question"
 isnt "a replaced audit.pub is noticed" "$code" 0
+has "  and said" "$err" "audit.pub names another key"
+ws=$(fresh sales w9); mkdir "$ws/bin"; cp "$WRIT_PLACE"/bin/writ "$ws/bin/"
+run "$ws/bin/writ" ask -C "$ws" "$question"
+is "a missing program is no hang" "$code" 3
+has "  and named" "$err" "writ-broker is missing"
 run writ ask -C "$WRIT_PLACE" "$question"
 is "no workspace: wrong usage" "$code" 2
 run writ ask -C "$WRIT_PLACE/nowhere" "$question"
