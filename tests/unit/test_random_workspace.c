@@ -287,8 +287,9 @@ static void check_completed(struct tally *tally, const struct json *asked,
 
 	tally->answerable++;
 	if (strcmp(json_get_str(answer, "status"), "completed") != 0) {
-		tally->missed++;
-		complain(tally, "missed", asked, answer);
+		tally->missed += json_get_bool(expect, "optional", false) ? 0 : 1;
+		complain(tally, json_get_bool(expect, "optional", false) ? "asked back" : "missed",
+			 asked, answer);
 		return;
 	}
 	if (!same_rows(json_get(answer, "rows"), json_get(expect, "rows"),

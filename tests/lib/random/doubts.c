@@ -210,6 +210,23 @@ static void add_shared_metric(struct world *world, struct json *cases)
 	json_set(expect, "choices", choices);
 }
 
+/* "X", where "total X" and "average X" are defined. */
+static void add_half_a_name(struct world *world, struct json *cases)
+{
+	struct json *choices;
+	struct json *expect;
+
+	if (world->twin_word == NULL)
+		return;
+	choices = json_array();
+	expect = doubt(cases, "half a metric's name",
+		       mem_format("What was %s %s?", world->twin_word, phrase_any(world).text),
+		       "needs_input");
+	json_push_str(choices, metric_of(world, MEASURE_SCORES)->name);
+	json_push_str(choices, metric_of(world, MEASURE_AVERAGE)->name);
+	json_set(expect, "choices", choices);
+}
+
 static void add_no_metric(struct world *world, struct json *cases)
 {
 	struct spot spots[SPOTS_MAX];
@@ -360,14 +377,33 @@ static void add_hidden(struct world *world, struct json *cases)
 	     secret->synonym);
 }
 
+/* A value that nobody may see is one that does not occur. */
+static void add_hidden_value(struct world *world, struct json *cases)
+{
+	for (size_t i = 0; i < world->table_count; i++) {
+		const struct table *table = &world->tables[i];
+		const struct cell *cell;
+
+		if (table->fact || !has_column(table, ROLE_SECRET))
+			continue;
+		cell = &table->cells[column_of(table, ROLE_SECRET)];
+		says(doubt(cases, "hidden value",
+			   mem_format("%s for %s",
+				      noun_of_metric(world, metric_of(world, MEASURE_NET)),
+				      cell->text),
+			   "refused"),
+		     cell->text);
+	}
+}
+
 void doubts_add(struct world *world, struct json *cases)
 {
 	typedef void add_fn(struct world *, struct json *);
 	static add_fn *const all[] = {add_shared_value,	 add_told_value,    add_shared_field,
-				      add_shared_metric, add_no_metric,	    add_undefined,
-				      add_undefined,	 add_unknown_value, add_unknown_group,
-				      add_unreachable,	 add_change,	    add_change,
-				      add_hidden};
+				      add_shared_metric, add_no_metric,	    add_half_a_name,
+				      add_hidden_value,	 add_undefined,	    add_undefined,
+				      add_unknown_value, add_unknown_group, add_unreachable,
+				      add_change,	 add_change,	    add_hidden};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		all[i](world, cases);

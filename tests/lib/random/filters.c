@@ -70,12 +70,16 @@ static const char *spoken_list(struct world *world, const struct filter *filter,
 	return world_keep(world, mem_str(buf_str(&text)));
 }
 
-static char *value_words(struct world *world, const struct filter *filter, const char *value)
+static char *value_words(struct world *world, struct ask *ask, const struct filter *filter,
+			 const char *value)
 {
 	static const char *const leads[] = {"in", "for", "from", "of", "with", "at"};
 	const char *lead = leads[rng_below(&world->rng, ARRAY_LEN(leads))];
 	const char *noun;
 
+	for (size_t i = 0; i < filter->value_count; i++)
+		if (value_awkward(filter->values[i]))
+			ask->tricky = true;
 	if (filter->value_count > 1 || rng_chance(&world->rng, 50))
 		return mem_format("%s %s", lead, value);
 	noun = noun_of_field(world, filter->spot);
@@ -89,7 +93,7 @@ static char *value_words(struct world *world, const struct filter *filter, const
 	}
 }
 
-static char *say_values(struct world *world, struct filter *filter)
+static char *say_values(struct world *world, struct ask *ask, struct filter *filter)
 {
 	static const char *const joints[] = {"and", "or"};
 	size_t wanted = rng_chance(&world->rng, 70) ? 1 : 2 + rng_below(&world->rng, 2);
@@ -97,11 +101,11 @@ static char *say_values(struct world *world, struct filter *filter)
 	for (size_t i = 0; i < wanted; i++)
 		add_value(world, filter);
 	filter->test = TEST_IN;
-	return value_words(world, filter,
+	return value_words(world, ask, filter,
 			   spoken_list(world, filter, joints[rng_below(&world->rng, 2)]));
 }
 
-static char *say_exclusion(struct world *world, struct filter *filter)
+static char *say_exclusion(struct world *world, struct ask *ask, struct filter *filter)
 {
 	static const char *const leads[] = {"excluding",  "except",	"not in",
 					    "other than", "except for", "without"};
@@ -111,6 +115,9 @@ static char *say_exclusion(struct world *world, struct filter *filter)
 	if (rng_chance(&world->rng, 30))
 		add_value(world, filter);
 	filter->test = TEST_NOT;
+	for (size_t i = 0; i < filter->value_count; i++)
+		if (value_awkward(filter->values[i]))
+			ask->tricky = true;
 	return mem_format("%s %s", lead, spoken_list(world, filter, "and"));
 }
 
@@ -130,24 +137,34 @@ static char *say_number(struct world *world, struct filter *filter)
 	static const struct {
 		const char *words;
 		enum test test;
-	} tests[] = {{"over", TEST_OVER},      {"more than", TEST_OVER},
-		     {"above", TEST_OVER},     {"at least", TEST_AT_LEAST},
-		     {"below", TEST_UNDER},    {"less than", TEST_UNDER},
-		     {"at most", TEST_AT_MOST}};
+	} tests[] = {
+		{"", TEST_EQUAL},	  {"of", TEST_EQUAL},	     {"over", TEST_OVER},
+		{"more than", TEST_OVER}, {"above", TEST_OVER},	     {"at least", TEST_AT_LEAST},
+		{"below", TEST_UNDER},	  {"less than", TEST_UNDER}, {"at most", TEST_AT_MOST}};
 	size_t i = rng_below(&world->rng, ARRAY_LEN(tests));
 
 	filter->test = tests[i].test;
 	filter->number = rng_between(&world->rng, 4, 16);
-	return mem_format("with %s %s %d", noun_of_field(world, filter->spot), tests[i].words,
+	return mem_format("with %s%s%s %d", noun_of_field(world, filter->spot),
+			  tests[i].words[0] != '\0' ? " " : "", tests[i].words,
 			  (int)filter->number);
 }
 
-static bool number_spot(struct world *world, const struct ask *ask, struct spot *ret_spot)
+static char *say_flag(struct world *world, struct filter *filter)
+{
+	filter->test = TEST_EQUAL;
+	filter->number = rng_chance(&world->rng, 60) ? 1 : 0;
+	return mem_format("that are %s%s", filter->number == 1 ? "" : "not ",
+			  noun_of_field(world, filter->spot));
+}
+
+static bool number_spot(struct world *world, const struct ask *ask, enum world_role role,
+			struct spot *ret_spot)
 {
 	size_t count = 0;
 	struct spot spots[SPOTS_MAX];
 
-	count = spots_of(world, ask_table(ask), ROLE_LEVEL, spots);
+	count = spots_of(world, ask_table(ask), role, spots);
 	if (count == 0)
 		return false;
 	*ret_spot = spots[rng_below(&world->rng, (uint32_t)count)];
@@ -160,14 +177,16 @@ void say_filter(struct world *world, struct ask *ask, struct buf *text)
 	uint32_t roll = rng_below(&world->rng, 100);
 	char *words;
 
-	if (roll < 12 && number_spot(world, ask, &filter->spot))
+	if (roll < 12 && number_spot(world, ask, ROLE_LEVEL, &filter->spot))
 		words = say_number(world, filter);
+	else if (roll < 19 && number_spot(world, ask, ROLE_FLAG, &filter->spot))
+		words = say_flag(world, filter);
 	else if (!spot_free(world, ask, true, &filter->spot))
 		return;
 	else if (roll < 65)
-		words = say_values(world, filter);
+		words = say_values(world, ask, filter);
 	else if (roll < 85)
-		words = say_exclusion(world, filter);
+		words = say_exclusion(world, ask, filter);
 	else
 		words = say_missing(world, filter);
 	ask->filter_count++;
@@ -180,6 +199,9 @@ void say_filters(struct world *world, struct ask *ask, struct buf *text, uint32_
 	if (!rng_chance(&world->rng, percent))
 		return;
 	say_filter(world, ask, text);
+	/* "without a kind of Kavdor" would be without Kavdor. */
+	if (ask->filter_count == 1 && ask->filters[0].test == TEST_MISSING)
+		return;
 	if (rng_chance(&world->rng, 20))
 		say_filter(world, ask, text);
 }

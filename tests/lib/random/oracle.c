@@ -33,7 +33,7 @@ struct group {
 	size_t key_count;
 	struct cell shown[WORLD_DIMENSIONS];
 	struct tally now;
-	struct tally before;
+	struct tally before; /* in the period compared with; or of the second metric */
 };
 
 struct value {
@@ -44,7 +44,8 @@ struct value {
 struct oracle {
 	const struct world *world;
 	const struct ask *ask;
-	size_t table; /* whose rows are counted */
+	const struct metric *metric; /* whose value is worked out */
+	size_t table;		     /* whose rows are counted */
 	struct group *groups;
 	size_t group_count;
 	bool unsure; /* a value lies where rounding could go either way */
@@ -120,6 +121,8 @@ static bool passes(const struct oracle *oracle, size_t row, const struct filter 
 		return !among(filter, &cell);
 	case TEST_MISSING:
 		return cell.kind == CELL_NULL;
+	case TEST_EQUAL:
+		return cell.kind == CELL_INT && cell.number == filter->number;
 	case TEST_OVER:
 		return cell.kind == CELL_INT && cell.number > filter->number;
 	case TEST_AT_LEAST:
@@ -132,6 +135,18 @@ static bool passes(const struct oracle *oracle, size_t row, const struct filter 
 	return false;
 }
 
+/* Is the row one of those that the metric is made of? */
+static bool row_measured(const struct oracle *oracle, size_t row, const struct metric *metric)
+{
+	struct filter own = {.test = TEST_IN, .value_count = 1};
+
+	if (metric == NULL || !metric->filtered)
+		return true;
+	own.spot = metric->filter;
+	own.values[0] = metric->value;
+	return passes(oracle, row, &own);
+}
+
 static bool row_counts(const struct oracle *oracle, size_t row)
 {
 	const struct ask *ask = oracle->ask;
@@ -140,15 +155,6 @@ static bool row_counts(const struct oracle *oracle, size_t row)
 	if (has_column(table, ROLE_GONE) &&
 	    table->cells[row * table->column_count + column_of(table, ROLE_GONE)].number == 1)
 		return false;
-	if (ask->metric != NULL && ask->metric->filtered) {
-		const struct filter own = {.spot = ask->metric->filter,
-					   .test = TEST_IN,
-					   .values = {ask->metric->value},
-					   .value_count = 1};
-
-		if (!passes(oracle, row, &own))
-			return false;
-	}
 	for (size_t i = 0; i < ask->filter_count; i++)
 		if (!passes(oracle, row, &ask->filters[i]))
 			return false;
@@ -273,9 +279,9 @@ static void add_net(const struct table *table, const struct cell *cells, struct 
 	tally->values++;
 }
 
-static void add_row(const struct oracle *oracle, size_t row, struct tally *tally)
+static void add_row(const struct oracle *oracle, size_t row, const struct metric *metric,
+		    struct tally *tally)
 {
-	const struct metric *metric = oracle->ask->metric;
 	const struct table *table = &oracle->world->tables[oracle->table];
 	const struct cell *cells = &table->cells[row * table->column_count];
 	const struct cell *score;
@@ -360,7 +366,7 @@ static double rounded(struct oracle *oracle, double value, int decimals)
 
 static int decimals_of(const struct oracle *oracle)
 {
-	const struct metric *metric = oracle->ask->metric;
+	const struct metric *metric = oracle->metric;
 	bool whole = metric_exact(metric) && metric->scale == 1;
 	int decimals = metric->decimals >= 0 ? metric->decimals : whole ? 0 : 2;
 
@@ -369,7 +375,7 @@ static int decimals_of(const struct oracle *oracle)
 
 static struct value scaled(struct oracle *oracle, struct value raw)
 {
-	const struct metric *metric = oracle->ask->metric;
+	const struct metric *metric = oracle->metric;
 	double value = raw.number / metric->scale;
 
 	if (raw.missing)
@@ -381,7 +387,7 @@ static struct value scaled(struct oracle *oracle, struct value raw)
 
 static struct json *value_json(const struct oracle *oracle, struct value value, bool plain)
 {
-	const struct metric *metric = oracle->ask->metric;
+	const struct metric *metric = oracle->metric;
 
 	if (value.missing)
 		return json_new_null();
@@ -414,7 +420,7 @@ static struct value percent(struct oracle *oracle, double part, double whole)
 
 static void add_compared(struct oracle *oracle, const struct group *group, struct json *row)
 {
-	const struct metric *metric = oracle->ask->metric;
+	const struct metric *metric = oracle->metric;
 	bool zero = metric_additive(metric);
 	struct value now = raw_value(metric, &group->now, zero);
 	struct value before = raw_value(metric, &group->before, zero);
@@ -434,7 +440,7 @@ static double total_of(const struct oracle *oracle)
 	double total = 0;
 
 	for (size_t i = 0; i < oracle->group_count; i++) {
-		struct value value = raw_value(oracle->ask->metric, &oracle->groups[i].now, false);
+		struct value value = raw_value(oracle->metric, &oracle->groups[i].now, false);
 
 		total += value.missing ? 0 : value.number;
 	}
@@ -457,6 +463,13 @@ static struct json *row_json(struct oracle *oracle, const struct group *group)
 	}
 	raw = raw_value(ask->metric, &group->now, false);
 	json_push(row, value_json(oracle, scaled(oracle, raw), true));
+	if (ask->second != NULL) {
+		struct value second = raw_value(ask->second, &group->before, false);
+
+		oracle->metric = ask->second;
+		json_push(row, value_json(oracle, scaled(oracle, second), true));
+		oracle->metric = ask->metric;
+	}
 	if (ask->share)
 		json_push(row,
 			  value_json(oracle,
@@ -471,11 +484,15 @@ static void count_rows(struct oracle *oracle)
 	const struct ask *ask = oracle->ask;
 
 	for (size_t row = 0; row < oracle->world->tables[oracle->table].rows; row++) {
+		const struct metric *second = ask->second != NULL ? ask->second : ask->metric;
 		bool now = row_in_range(oracle, row, &ask->period);
-		bool before = ask->compares && row_in_range(oracle, row, &ask->before);
+		bool before = ask->compares ? row_in_range(oracle, row, &ask->before)
+					    : ask->second != NULL && now;
 		struct cell per = {.kind = CELL_INT};
 		struct group *group;
 
+		now = now && row_measured(oracle, row, ask->metric);
+		before = before && row_measured(oracle, row, second);
 		if ((!now && !before) || !row_counts(oracle, row))
 			continue;
 		if (ask->average)
@@ -484,9 +501,9 @@ static void count_rows(struct oracle *oracle)
 			continue;
 		group = group_of(oracle, row);
 		if (now)
-			add_row(oracle, row, &group->now);
+			add_row(oracle, row, ask->metric, &group->now);
 		if (before)
-			add_row(oracle, row, &group->before);
+			add_row(oracle, row, second, &group->before);
 	}
 	if (oracle->group_count == 0 && ask->dim_count == 0)
 		oracle->group_count = 1; /* a total of nothing is one row, too */
@@ -514,8 +531,10 @@ static bool sort_groups(struct oracle *oracle)
 		}
 	}
 	for (size_t i = 1; i < oracle->group_count && (ask->limit == 0 || i <= ask->limit); i++) {
-		struct value one = raw_value(ask->metric, &oracle->groups[i - 1].now, false);
-		struct value other = raw_value(ask->metric, &oracle->groups[i].now, false);
+		struct value one =
+			scaled(oracle, raw_value(ask->metric, &oracle->groups[i - 1].now, false));
+		struct value other =
+			scaled(oracle, raw_value(ask->metric, &oracle->groups[i].now, false));
 
 		if (one.missing == other.missing && fabs(one.number - other.number) < 1e-6)
 			apart = false;
@@ -533,7 +552,7 @@ static struct json *average_rows(struct oracle *oracle)
 	size_t count = 0;
 
 	for (size_t i = 0; i < oracle->group_count; i++) {
-		struct value value = raw_value(oracle->ask->metric, &oracle->groups[i].now, false);
+		struct value value = raw_value(oracle->metric, &oracle->groups[i].now, false);
 
 		if (value.missing || oracle->groups[i].key_count == 0)
 			continue;
@@ -568,7 +587,7 @@ static struct json *shown_rows(struct oracle *oracle)
 
 struct json *oracle_answer(const struct world *world, const struct ask *ask)
 {
-	struct oracle oracle = {.world = world, .ask = ask};
+	struct oracle oracle = {.world = world, .ask = ask, .metric = ask->metric};
 	struct json *rows = NULL;
 	struct json *answer = NULL;
 	bool apart = true;

@@ -81,9 +81,15 @@ static struct phrase named_month(struct world *world)
 	struct date start = unit_start(some_day(world, 600), UNIT_MONTH);
 	const char *name = month_names[start.month - 1];
 
+	if (rng_chance(&world->rng, 15))
+		return phrase_unit(world, mem_format("in %04d-%02d", start.year, start.month),
+				   start, UNIT_MONTH);
 	if (rng_chance(&world->rng, 70))
-		return phrase_unit(world, mem_format("in %s %d", name, start.year), start,
-				   UNIT_MONTH);
+		return phrase_unit(world,
+				   mem_format("%s %s %d",
+					      rng_chance(&world->rng, 80) ? "in" : "during", name,
+					      start.year),
+				   start, UNIT_MONTH);
 	/* Without a year: the latest that has begun. */
 	start.year = world->today.year - (start.month > world->today.month ? 1 : 0);
 	return phrase_unit(world, mem_format("in %s", name), start, UNIT_MONTH);
@@ -130,6 +136,15 @@ static struct phrase plain(struct world *world, char *text, struct range range)
 	return (struct phrase){.text = world_keep(world, text), .range = range};
 }
 
+static const char *count_word(struct world *world, int count)
+{
+	static const char *const words[] = {"zero", "one", "two", "three", "four", "five", "six"};
+
+	if (count < (int)ARRAY_LEN(words) && rng_chance(&world->rng, 40))
+		return words[count];
+	return world_keep(world, mem_format("%d", count));
+}
+
 static struct phrase last_units(struct world *world)
 {
 	enum unit unit = (enum unit)rng_below(&world->rng, UNIT_YEAR);
@@ -138,9 +153,9 @@ static struct phrase last_units(struct world *world)
 	struct date end = unit_start(world->today, unit);
 
 	return plain(world,
-		     mem_format("%s last %d %ss",
-				rng_chance(&world->rng, 50) ? "in the" : "over the", count,
-				unit_names[unit]),
+		     mem_format("%s %s %s %ss", rng_chance(&world->rng, 50) ? "in the" : "over the",
+				rng_chance(&world->rng, 70) ? "last" : "past",
+				count_word(world, count), unit_names[unit]),
 		     range_of(unit_add(end, unit, -count), unit, count));
 }
 
@@ -236,6 +251,20 @@ static struct phrase months(struct world *world)
 		     range);
 }
 
+static struct phrase one_day(struct world *world)
+{
+	struct date day = some_day(world, 300);
+
+	if (rng_chance(&world->rng, 50))
+		return plain(
+			world,
+			mem_format("on %d %s %d", day.day, month_names[day.month - 1], day.year),
+			range_of(day, UNIT_DAY, 1));
+	return plain(world,
+		     mem_format("on %s %d, %d", month_names[day.month - 1], day.day, day.year),
+		     range_of(day, UNIT_DAY, 1));
+}
+
 static struct phrase week(struct world *world)
 {
 	struct date start = date_add_days(unit_start(world->today, UNIT_WEEK), -7);
@@ -249,7 +278,7 @@ struct phrase phrase_any(struct world *world)
 	static phrase_fn *const all[] = {phrase_whole, phrase_whole, phrase_whole, phrase_whole,
 					 last_units,   units_ago,    since,	   between,
 					 between,      open_end,     half_year,	   to_date,
-					 months,       week};
+					 months,       week,	     one_day};
 
 	return all[rng_below(&world->rng, ARRAY_LEN(all))](world);
 }

@@ -131,7 +131,7 @@ static bool ask_total(struct question *question)
 		return true;
 	}
 	add(question, lead(question));
-	if (metric_additive(question->ask.metric) && chance(question, 15))
+	if (question->ask.metric->measure == MEASURE_NET && chance(question, 15))
 		add(question, "total");
 	say_metric(question);
 	say_rest(question);
@@ -167,6 +167,27 @@ static bool ask_grouped(struct question *question)
 		say_rest(question);
 		say_group(question);
 	}
+	return true;
+}
+
+/* Two metrics of the same rows, side by side. */
+static bool ask_two(struct question *question)
+{
+	struct ask *ask = &question->ask;
+
+	question->kind = "two metrics";
+	ask->metric = any_metric(question);
+	ask->second = any_metric(question);
+	if (ask->second == ask->metric || ask->second->table != ask->metric->table)
+		return false;
+	if (!add_dimension(question))
+		return false;
+	add(question, lead(question));
+	say_metric(question);
+	add(question, "and");
+	add(question, noun_of_metric(question->world, ask->second));
+	say_group(question);
+	say_rest(question);
 	return true;
 }
 
@@ -288,6 +309,42 @@ static bool ask_top(struct question *question)
 		add(question, dimension_plural(question, 0));
 		add(question, high ? "with the highest" : "with the smallest");
 		say_metric(question);
+	}
+	say_rest(question);
+	return true;
+}
+
+static bool ask_ranked(struct question *question)
+{
+	struct ask *ask = &question->ask;
+	bool high = chance(question, 60);
+
+	question->kind = "ranked";
+	ask->metric = any_metric(question);
+	if (!add_dimension(question))
+		return false;
+	ask->order = high ? 1 : -1;
+	switch (roll(question, 3)) {
+	case 0:
+		add(question, "Rank");
+		add(question, dimension_plural(question, 0));
+		add(question, "by");
+		say_metric(question);
+		ask->order = 1;
+		break;
+	case 1:
+		add(question, lead(question));
+		say_metric(question);
+		add(question, "by");
+		add(question, dimension_noun(question, 0));
+		say_rest(question);
+		add(question, high ? "in descending order" : "lowest first");
+		return true;
+	default:
+		add(question, dimension_plural(question, 0));
+		add(question, "ranked by");
+		say_metric(question);
+		ask->order = 1;
 	}
 	say_rest(question);
 	return true;
@@ -417,6 +474,14 @@ static const struct metric *additive_metric(struct question *question)
 	return metric;
 }
 
+static const char *told_value(struct question *question, struct spot spot)
+{
+	const char *value = stored_value(question->world, spot);
+
+	question->ask.tricky = value_awkward(value);
+	return value;
+}
+
 static bool ask_share(struct question *question)
 {
 	struct ask *ask = &question->ask;
@@ -430,7 +495,7 @@ static bool ask_share(struct question *question)
 		add(question, "What percentage of");
 		say_metric(question);
 		add(question, "came from");
-		add(question, stored_value(question->world, ask->dims[0].spot));
+		add(question, told_value(question, ask->dims[0].spot));
 	} else {
 		add(question, chance(question, 50) ? "What is the share of" : "Share of");
 		say_metric(question);
@@ -523,6 +588,8 @@ static struct json *question_json(struct question *question)
 	if (chance(question, 60))
 		buf_add_char(&question->text, '?');
 	json = json_object();
+	if (question->ask.tricky)
+		json_set_bool(expect, "optional", true);
 	json_set_str(json, "kind", question->kind);
 	json_set_str(json, "question", buf_str(&question->text));
 	json_set(json, "expect", expect);
@@ -532,10 +599,10 @@ static struct json *question_json(struct question *question)
 struct json *question_make(struct world *world)
 {
 	typedef bool ask_fn(struct question *);
-	static ask_fn *const all[] = {ask_total,   ask_total,	  ask_grouped, ask_grouped,
-				      ask_grouped, ask_over_time, ask_count,   ask_count,
-				      ask_top,	   ask_top,	  ask_highest, ask_compare,
-				      ask_growth,  ask_share,	  ask_average, ask_listing};
+	static ask_fn *const all[] = {
+		ask_total,  ask_total, ask_grouped, ask_grouped, ask_grouped, ask_over_time,
+		ask_count,  ask_count, ask_top,	    ask_top,	 ask_highest, ask_compare,
+		ask_growth, ask_two,   ask_ranked,  ask_share,	 ask_average, ask_listing};
 	struct question question = {.world = world};
 	struct json *json = NULL;
 

@@ -121,6 +121,8 @@ static struct cell cell_make(struct world *world, const struct table *table, siz
 				     .real = (double)rng_between(rng, 0, 400) / 4};
 	case ROLE_LEVEL:
 		return rng_chance(rng, 5) ? null_cell() : int_cell(rng_between(rng, 1, 20));
+	case ROLE_FLAG:
+		return rng_chance(rng, 10) ? null_cell() : int_cell(rng_chance(rng, 50) ? 1 : 0);
 	case ROLE_GONE:
 		return int_cell(rng_chance(rng, 15) ? 1 : 0);
 	case ROLE_SECRET:

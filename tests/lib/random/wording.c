@@ -92,7 +92,8 @@ const char *spoken_value(struct world *world, struct spot spot, const char *valu
 	if (column->nickname != NULL && strcmp(value, column->values[0]) == 0 &&
 	    rng_chance(&world->rng, 60))
 		return column->nickname;
-	return rng_chance(&world->rng, 25) ? word_lower(world, value) : value;
+	return !value_awkward(value) && rng_chance(&world->rng, 25) ? word_lower(world, value)
+								    : value;
 }
 
 void say(struct buf *text, const char *words)
@@ -107,5 +108,7 @@ void say(struct buf *text, const char *words)
 /* "in March" -> "March" */
 const char *without_preposition(const char *phrase)
 {
-	return strncmp(phrase, "in ", 3) == 0 ? phrase + 3 : phrase;
+	if (strncmp(phrase, "in ", 3) == 0)
+		return phrase + 3;
+	return strncmp(phrase, "during ", 7) == 0 ? phrase + 7 : phrase;
 }

@@ -130,7 +130,9 @@ char *word_title(struct world *world, const char *word)
 
 char *word_plural(struct world *world, const char *phrase)
 {
-	return world_keep(world, mem_format("%ss", phrase));
+	size_t len = strlen(phrase);
+
+	return world_keep(world, mem_format("%s%s", phrase, phrase[len - 1] == 's' ? "es" : "s"));
 }
 
 char *word_spaced(struct world *world, const char *name)
@@ -170,12 +172,46 @@ static char *accented(const char *word)
 	return mem_str(word);
 }
 
+/* What real data hold as well: words that a question is made of. */
+static const char *const awkward[] = {
+	"Other",
+	"Not Known",
+	"North and South",
+	"Top Class",
+	"Per Item",
+	"Total Loss",
+	"Last Call",
+	"No Name",
+	"Each Way",
+	"Best of All",
+	"50% Off",
+	"On Hold",
+	"In Progress",
+	"To Do",
+	"Most Wanted",
+	"Highest Bid",
+	"\xd0\x96\xd0\xbe\xd0\xbb\xd1\x82",
+};
+
+bool value_awkward(const char *value)
+{
+	for (size_t i = 0; i < ARRAY_LEN(awkward); i++)
+		if (strcmp(awkward[i], value) == 0)
+			return true;
+	return false;
+}
+
 char *value_new(struct world *world)
 {
 	const char *first = word_title(world, word_new(world));
 	uint32_t roll = rng_below(&world->rng, 100);
 	const char *second = NULL;
+	uint32_t other = rng_below(&world->rng, ARRAY_LEN(awkward));
 
+	if (rng_chance(&world->rng, 10) && !(world->awkward_used & 1u << other)) {
+		world->awkward_used |= 1u << other;
+		return world_keep(world, mem_str(awkward[other]));
+	}
 	if (roll < 45)
 		return world_keep(world, mem_str(first));
 	if (roll < 52)

@@ -105,11 +105,17 @@ static struct column *field_add(struct world *world, struct table *table, enum w
 
 static struct column *class_add(struct world *world, struct table *table)
 {
+	static const char *const endings[] = {"type", "group", "year",	 "month", "number",
+					      "code", "name",  "status", "class", "level"};
 	struct column *column = field_add(world, table, ROLE_CLASS);
 
 	column->value_count = (size_t)rng_between(&world->rng, 3, 7);
 	for (size_t i = 0; i < column->value_count; i++)
 		column->values[i] = value_new(world);
+	if (rng_chance(&world->rng, 20))
+		column->synonym = world_keep(
+			world, mem_format("%s %s", word_new(world),
+					  endings[rng_below(&world->rng, ARRAY_LEN(endings))]));
 	if (rng_chance(&world->rng, 40))
 		column->nickname = phrase_new(world, " ");
 	if (rng_chance(&world->rng, 50))
@@ -162,6 +168,8 @@ static size_t person_make(struct world *world, bool placed, size_t place)
 	class_add(world, table);
 	if (placed)
 		link_add(world, table, place);
+	if (rng_chance(&world->rng, 60))
+		field_add(world, table, ROLE_FLAG);
 	field_add(world, table, ROLE_SECRET);
 	return person;
 }
@@ -282,12 +290,22 @@ static void money(struct world *world, struct metric *metric)
 		*c = (char)(*c - 'a' + 'A');
 }
 
+/* "total X" and "average X", "X per Y": what people call metrics. */
+static void name_twins(struct world *world, struct metric *sum, struct metric *average)
+{
+	world->twin_word = world_keep(world, mem_str(word_new(world)));
+	sum->name = world_keep(world, mem_format("total_%s", world->twin_word));
+	average->name = world_keep(world, mem_format("average_%s", world->twin_word));
+	sum->label = NULL;
+	average->label = NULL;
+}
+
 /* state: the table whose class a metric may be limited to. */
 static void fact_metrics(struct world *world, size_t fact, size_t state)
 {
 	struct table *table = &world->tables[fact];
 	struct metric *net = metric_add(world, fact, MEASURE_NET);
-	struct metric *ratio;
+	struct metric *sum = NULL, *average, *ratio;
 
 	money(world, net);
 	if (rng_chance(&world->rng, 60))
@@ -296,8 +314,10 @@ static void fact_metrics(struct world *world, size_t fact, size_t state)
 	if (rng_chance(&world->rng, 60))
 		metric_add(world, fact, MEASURE_PIECES);
 	if (rng_chance(&world->rng, 60))
-		metric_add(world, fact, MEASURE_SCORES);
-	metric_add(world, fact, MEASURE_AVERAGE);
+		sum = metric_add(world, fact, MEASURE_SCORES);
+	average = metric_add(world, fact, MEASURE_AVERAGE);
+	if (sum != NULL && rng_chance(&world->rng, 60))
+		name_twins(world, sum, average);
 	metric_add(world, fact, MEASURE_DISTINCT)->link = column_of(table, ROLE_LINK);
 	if (rng_chance(&world->rng, 60)) {
 		ratio = metric_add(world, fact, MEASURE_RATIO);
@@ -305,6 +325,9 @@ static void fact_metrics(struct world *world, size_t fact, size_t state)
 		ratio->scale = net->scale;
 		ratio->decimals = 2;
 		ratio->unit = net->unit;
+		if (rng_chance(&world->rng, 50))
+			ratio->synonym = world_keep(
+				world, mem_format("%s per %s", word_new(world), word_new(world)));
 	}
 	metric_add(world, fact, MEASURE_SECRET)->link = column_of(table, ROLE_SECRET);
 }

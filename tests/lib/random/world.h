@@ -60,6 +60,7 @@ enum world_role {
 	ROLE_OFF,    /* whole number or missing; the model reads a missing one as 0 */
 	ROLE_SCORE,  /* number with a fraction, or missing */
 	ROLE_LEVEL,  /* small whole number to filter on */
+	ROLE_FLAG,   /* 1, 0 or missing: "active" */
 	ROLE_GONE,   /* 1: the row does not count */
 	ROLE_SECRET, /* granted to nobody */
 };
@@ -138,9 +139,11 @@ struct world {
 	size_t metric_count;
 	struct spot time[WORLD_TABLES]; /* of each fact: its date, perhaps of a table it leads to */
 	bool timed[WORLD_TABLES];
-	char *shared_value;  /* stands in two columns */
-	char *shared_field;  /* another word for two fields */
-	char *shared_metric; /* another word for two metrics */
+	char *shared_value;    /* stands in two columns */
+	char *shared_field;    /* another word for two fields */
+	char *shared_metric;   /* another word for two metrics */
+	char *twin_word;       /* "X" of "total X" and "average X"; NULL: no such pair */
+	uint32_t awkward_used; /* bits: a value of little words stands in one column only */
 	char *words[WORLD_WORDS];
 	size_t word_count;
 	char **kept; /* texts owned by the world */
@@ -160,7 +163,8 @@ char *word_title(struct world *world, const char *word);
 char *word_plural(struct world *world, const char *phrase);
 char *word_spaced(struct world *world, const char *name); /* "zor_bal" -> "zor bal" */
 char *word_lower(struct world *world, const char *text);
-char *value_new(struct world *world); /* "Kavdor", "O'Pelin", "Mirat & Dolen", "Törfan 7" */
+char *value_new(struct world *world);  /* "Kavdor", "O'Pelin", "Mirat & Dolen", "Törfan 7" */
+bool value_awkward(const char *value); /* made of words that mean something in a question */
 
 /* rows.c */
 void world_fill(struct world *world);
@@ -186,7 +190,16 @@ struct dimension {
 	enum bucket bucket;
 };
 
-enum test { TEST_IN, TEST_NOT, TEST_MISSING, TEST_OVER, TEST_AT_LEAST, TEST_UNDER, TEST_AT_MOST };
+enum test {
+	TEST_IN,
+	TEST_NOT,
+	TEST_MISSING,
+	TEST_EQUAL, /* and the like: number */
+	TEST_OVER,
+	TEST_AT_LEAST,
+	TEST_UNDER,
+	TEST_AT_MOST
+};
 
 struct filter {
 	struct spot spot;
@@ -203,6 +216,7 @@ struct range { /* half-open */
 
 struct ask {
 	const struct metric *metric; /* NULL: a listing of the dimension */
+	const struct metric *second; /* of the same rows; NULL: none */
 	struct dimension dims[WORLD_DIMENSIONS];
 	size_t dim_count;
 	struct filter filters[WORLD_DIMENSIONS];
@@ -215,6 +229,7 @@ struct ask {
 	bool share;
 	bool average;
 	struct spot per;
+	bool tricky; /* names a value of little words: an honest question back is no miss */
 };
 
 /* {"rows":[[...]],"ordered":bool}; NULL when the right answer hangs on a rounding or on a tie, so

@@ -82,6 +82,8 @@ static const char *datatype(const struct column *column)
 		return "Integer";
 	case ROLE_SCORE:
 		return "Decimal";
+	case ROLE_FLAG:
+		return "Boolean";
 	case ROLE_DATE:
 		return column->form == FORM_DAY ? "Date" : "DateTime";
 	default:
@@ -92,7 +94,7 @@ static const char *datatype(const struct column *column)
 static bool is_dimension(const struct column *column)
 {
 	return column->role == ROLE_NAME || column->role == ROLE_CLASS ||
-	       column->role == ROLE_DATE || column->role == ROLE_LEVEL;
+	       column->role == ROLE_DATE || column->role == ROLE_LEVEL || column->role == ROLE_FLAG;
 }
 
 static const char *shared_field(const struct world *world, const struct column *column)
