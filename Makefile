@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc)
 LAUNCH := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHER=ccache,)
 CTEST  := ctest --no-tests=error --output-on-failure -j $(JOBS)
 
-.PHONY: all demo test bench install-deps install-test-deps quick sanitize clang fuzz lint clean help
+.PHONY: all demo test third-party bench install-deps install-test-deps quick sanitize clang fuzz lint clean help
 
 all: install-deps ## build the programs into build/bin
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(LAUNCH) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -16,10 +16,16 @@ all: install-deps ## build the programs into build/bin
 demo: all ## a walk through the main cases on the terminal
 	@tests/lib/unprivileged $(BUILD)/bin examples -- sh tests/demo.sh
 
-test: install-test-deps all sanitize clang ## everything: unit, end to end, sanitizers, both compilers
+test: install-test-deps all sanitize clang third-party ## everything: unit, end to end, sanitizers, both compilers
 	$(CTEST) --test-dir $(BUILD)
 	$(CTEST) --test-dir $(BUILD)-san
 	@echo "all tests passed: release build (gcc), sanitizer build (gcc), compile with clang"
+
+third-party: tests/node/node_modules ## npm packages that are clients in tests
+
+tests/node/node_modules: tests/node/package-lock.json
+	@cd tests/node && npm ci --silent --no-audit --no-fund
+	@touch $@
 
 quick: all ## unit and end-to-end tests of the release build only
 	$(CTEST) --test-dir $(BUILD)
