@@ -39,7 +39,7 @@ clang:
 	@ninja -C $(BUILD)-clang --quiet
 
 bench: all ## measure; writes build/bench.json and prints the table
-	@WRIT_KEEP=bench.json:$(abspath $(BUILD))/bench.json tests/lib/unprivileged $(BUILD)/bin examples -- sh tests/bench/run.sh
+	@WRIT_TESTS=$(abspath $(BUILD))/tests WRIT_KEEP=bench.json:$(abspath $(BUILD))/bench.json tests/lib/unprivileged $(BUILD)/bin examples -- sh tests/bench/run.sh
 
 install-deps: ## what building needs
 	@tests/lib/packages build
