@@ -68,7 +68,10 @@ jq -c 'if .rows then .rows |= map(map(if type == "number" then . + 0.00001 * (. 
 	"$ws.answers" >"$ws.off"
 isnt "numbers that are off by a little would be found" \
 	"$(verdicts "$ws" "$ws.off" | grep -c '"verdict":"wrong"')" 0
-is "no hidden value is in any answer" "$(jq -c 'del(.audit)' "$ws.answers" | grep -c -F -f "$ws/secrets.txt")" 0
+# shellcheck disable=SC2016 # these are jq's; a word that the question itself names may come back
+is "no hidden value is in any answer" "$(jq -n --slurpfile cases "$ws.cases" --slurpfile answers "$ws.answers" '
+	range($cases | length) as $i | $answers[$i] | del(.audit) | tojson
+	| split($cases[$i].expect.says[0] // "\u0000") | join("")' | grep -c -F -f "$ws/secrets.txt")" 0
 is "every answer has its proof" \
 	"$(jq -s 'map(select(.status == "completed" and (.sql == null or .bytes_scanned == null or (.audit.records | length) == 0))) | length' "$ws.answers")" 0
 
