@@ -35,7 +35,6 @@ static struct model *service_model(const struct world *world)
 	char folder[] = "/tmp/random-world-XXXXXX";
 	static const char *const sources[] = {"data"};
 	CLEANUP(mem_freep) char *yaml = world_model_yaml(world, false);
-	CLEANUP(mem_freep) char *path = NULL;
 	struct json *models = NULL;
 	struct buf mistakes = BUF_INIT;
 	struct model *model = NULL;

@@ -8,7 +8,7 @@
  *  - A sum of nothing is missing; beside another period it is 0. A count of nothing is 0.
  *  - A share is a share of all groups. An average over things takes only those that have rows.
  */
-#include "tests/lib/random/world.h"
+#include "tests/lib/random/oracle.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,40 +16,7 @@
 #include <string.h>
 
 #define GROUPS_MAX 1024
-#define SEEN_MAX 512  /* above the rows of any table that is linked to */
 #define ROWS_SHOWN 60 /* well below what one answer holds */
-
-struct tally {
-	int64_t whole;
-	double real;
-	size_t values; /* that were not missing */
-	size_t rows;
-	int64_t *seen; /* distinct links; owned */
-	size_t seen_count;
-};
-
-struct group {
-	struct cell keys[2 * WORLD_DIMENSIONS + 2]; /* what tells groups apart */
-	size_t key_count;
-	struct cell shown[WORLD_DIMENSIONS];
-	struct tally now;
-	struct tally before; /* in the period compared with; or of the second metric */
-};
-
-struct value {
-	bool missing;
-	double number;
-};
-
-struct oracle {
-	const struct world *world;
-	const struct ask *ask;
-	const struct metric *metric; /* whose value is worked out */
-	size_t table;		     /* whose rows are counted */
-	struct group *groups;
-	size_t group_count;
-	bool unsure; /* a value lies where rounding could go either way */
-};
 
 static bool same_cell(const struct cell *a, const struct cell *b)
 {
@@ -255,230 +222,6 @@ static struct group *group_of(struct oracle *oracle, size_t row)
 	return &oracle->groups[oracle->group_count++];
 }
 
-static void see(struct tally *tally, const struct cell *cell)
-{
-	if (cell->kind == CELL_NULL)
-		return;
-	for (size_t i = 0; i < tally->seen_count; i++)
-		if (tally->seen[i] == cell->number)
-			return;
-	if (tally->seen == NULL)
-		tally->seen = mem_array(SEEN_MAX, sizeof(*tally->seen));
-	if (tally->seen_count == SEEN_MAX)
-		abort();
-	tally->seen[tally->seen_count++] = cell->number;
-}
-
-static void add_net(const struct table *table, const struct cell *cells, struct tally *tally)
-{
-	const struct cell *off = &cells[column_of(table, ROLE_OFF)];
-
-	tally->whole += cells[column_of(table, ROLE_PIECES)].number *
-				cells[column_of(table, ROLE_CENTS)].number -
-			(off->kind == CELL_NULL ? 0 : off->number);
-	tally->values++;
-}
-
-static void add_row(const struct oracle *oracle, size_t row, const struct metric *metric,
-		    struct tally *tally)
-{
-	const struct table *table = &oracle->world->tables[oracle->table];
-	const struct cell *cells = &table->cells[row * table->column_count];
-	const struct cell *score;
-
-	tally->rows++;
-	if (metric == NULL)
-		return;
-	switch (metric->measure) {
-	case MEASURE_RATIO:
-		add_net(table, cells, tally);
-		see(tally, &cells[metric->link]);
-		return;
-	case MEASURE_NET:
-		add_net(table, cells, tally);
-		return;
-	case MEASURE_PIECES:
-		tally->whole += cells[column_of(table, ROLE_PIECES)].number;
-		tally->values++;
-		return;
-	case MEASURE_SCORES:
-	case MEASURE_AVERAGE:
-		score = &cells[column_of(table, ROLE_SCORE)];
-		tally->real += score->kind == CELL_NULL ? 0 : score->real;
-		tally->values += score->kind == CELL_NULL ? 0 : 1;
-		return;
-	case MEASURE_DISTINCT:
-		see(tally, &cells[metric->link]);
-		return;
-	case MEASURE_ROWS:
-	case MEASURE_SECRET:
-		return;
-	}
-}
-
-static struct value number(double value)
-{
-	return (struct value){false, value};
-}
-
-static struct value none(void)
-{
-	return (struct value){true, 0};
-}
-
-/* Before scaling. zero: nothing in a period that is compared is a sum of 0. */
-static struct value raw_value(const struct metric *metric, const struct tally *tally, bool zero)
-{
-	bool empty = tally->values == 0;
-
-	switch (metric->measure) {
-	case MEASURE_NET:
-	case MEASURE_PIECES:
-		return empty && !zero ? none() : number((double)tally->whole);
-	case MEASURE_SCORES:
-		return empty && !zero ? none() : number(tally->real);
-	case MEASURE_ROWS:
-		return number((double)tally->rows);
-	case MEASURE_DISTINCT:
-		return number((double)tally->seen_count);
-	case MEASURE_AVERAGE:
-		return empty ? none() : number(tally->real / (double)tally->values);
-	case MEASURE_RATIO:
-		if (empty || tally->seen_count == 0)
-			return none();
-		return number((double)tally->whole / (double)tally->seen_count);
-	case MEASURE_SECRET:
-		break;
-	}
-	abort();
-}
-
-/* Half away from zero; where a value lies almost on a half, nobody can say which way. */
-static double rounded(struct oracle *oracle, double value, int decimals)
-{
-	double factor = pow(10, decimals);
-	double scaled = value * factor;
-
-	if (fabs(fabs(scaled - trunc(scaled)) - 0.5) < 1e-6)
-		oracle->unsure = true;
-	return round(scaled) / factor;
-}
-
-static int decimals_of(const struct oracle *oracle)
-{
-	const struct metric *metric = oracle->metric;
-	bool whole = metric_exact(metric) && metric->scale == 1;
-	int decimals = metric->decimals >= 0 ? metric->decimals : whole ? 0 : 2;
-
-	return oracle->ask->average && decimals < 2 ? 2 : decimals;
-}
-
-static struct value scaled(struct oracle *oracle, struct value raw)
-{
-	const struct metric *metric = oracle->metric;
-	double value = raw.number / metric->scale;
-
-	if (raw.missing)
-		return raw;
-	if (metric_exact(metric) && !oracle->ask->average)
-		return number(value);
-	return number(rounded(oracle, value, decimals_of(oracle)));
-}
-
-static struct json *value_json(const struct oracle *oracle, struct value value, bool plain)
-{
-	const struct metric *metric = oracle->metric;
-
-	if (value.missing)
-		return json_new_null();
-	if (plain && metric_exact(metric) && metric->scale == 1 && !oracle->ask->average)
-		return json_new_int((int64_t)value.number);
-	return json_new_real(value.number);
-}
-
-static struct json *cell_json(const struct cell *cell)
-{
-	switch (cell->kind) {
-	case CELL_NULL:
-		return json_new_null();
-	case CELL_INT:
-		return json_new_int(cell->number);
-	case CELL_REAL:
-		return json_new_real(cell->real);
-	case CELL_TEXT:
-		return json_new_str(cell->text);
-	}
-	return NULL;
-}
-
-static struct value percent(struct oracle *oracle, double part, double whole)
-{
-	if (whole <= 0)
-		return none();
-	return number(rounded(oracle, 100.0 * part / whole, 2));
-}
-
-static void add_compared(struct oracle *oracle, const struct group *group, struct json *row)
-{
-	const struct metric *metric = oracle->metric;
-	bool zero = metric_additive(metric);
-	struct value now = raw_value(metric, &group->now, zero);
-	struct value before = raw_value(metric, &group->before, zero);
-	bool both = !now.missing && !before.missing;
-	struct value change = both ? number(now.number - before.number) : none();
-
-	json_push(row, value_json(oracle, scaled(oracle, now), true));
-	json_push(row, value_json(oracle, scaled(oracle, before), true));
-	json_push(row, value_json(oracle, scaled(oracle, change), true));
-	json_push(row,
-		  value_json(oracle, both ? percent(oracle, change.number, before.number) : none(),
-			     false));
-}
-
-static double total_of(const struct oracle *oracle)
-{
-	double total = 0;
-
-	for (size_t i = 0; i < oracle->group_count; i++) {
-		struct value value = raw_value(oracle->metric, &oracle->groups[i].now, false);
-
-		total += value.missing ? 0 : value.number;
-	}
-	return total;
-}
-
-static struct json *row_json(struct oracle *oracle, const struct group *group)
-{
-	const struct ask *ask = oracle->ask;
-	struct json *row = json_array();
-	struct value raw;
-
-	for (size_t i = 0; i < ask->dim_count; i++)
-		json_push(row, cell_json(&group->shown[i]));
-	if (ask->metric == NULL)
-		return row;
-	if (ask->compares) {
-		add_compared(oracle, group, row);
-		return row;
-	}
-	raw = raw_value(ask->metric, &group->now, false);
-	json_push(row, value_json(oracle, scaled(oracle, raw), true));
-	if (ask->second != NULL) {
-		struct value second = raw_value(ask->second, &group->before, false);
-
-		oracle->metric = ask->second;
-		json_push(row, value_json(oracle, scaled(oracle, second), true));
-		oracle->metric = ask->metric;
-	}
-	if (ask->share)
-		json_push(row,
-			  value_json(oracle,
-				     raw.missing ? none()
-						 : percent(oracle, raw.number, total_of(oracle)),
-				     false));
-	return row;
-}
-
 static void count_rows(struct oracle *oracle)
 {
 	const struct ask *ask = oracle->ask;
@@ -501,9 +244,9 @@ static void count_rows(struct oracle *oracle)
 			continue;
 		group = group_of(oracle, row);
 		if (now)
-			add_row(oracle, row, ask->metric, &group->now);
+			tally_add(oracle, row, ask->metric, &group->now);
 		if (before)
-			add_row(oracle, row, second, &group->before);
+			tally_add(oracle, row, second, &group->before);
 	}
 	if (oracle->group_count == 0 && ask->dim_count == 0)
 		oracle->group_count = 1; /* a total of nothing is one row, too */
@@ -519,8 +262,8 @@ static bool sort_groups(struct oracle *oracle)
 		for (size_t j = i; j > 0; j--) {
 			struct group *a = &oracle->groups[j - 1];
 			struct group *b = &oracle->groups[j];
-			struct value one = raw_value(ask->metric, &a->now, false);
-			struct value other = raw_value(ask->metric, &b->now, false);
+			struct value one = tally_value(ask->metric, &a->now, false);
+			struct value other = tally_value(ask->metric, &b->now, false);
 			double step = (one.number - other.number) * ask->order;
 			struct group held = *a;
 
@@ -531,10 +274,10 @@ static bool sort_groups(struct oracle *oracle)
 		}
 	}
 	for (size_t i = 1; i < oracle->group_count && (ask->limit == 0 || i <= ask->limit); i++) {
-		struct value one =
-			scaled(oracle, raw_value(ask->metric, &oracle->groups[i - 1].now, false));
-		struct value other =
-			scaled(oracle, raw_value(ask->metric, &oracle->groups[i].now, false));
+		struct value one = value_scaled(
+			oracle, tally_value(ask->metric, &oracle->groups[i - 1].now, false));
+		struct value other = value_scaled(
+			oracle, tally_value(ask->metric, &oracle->groups[i].now, false));
 
 		if (one.missing == other.missing && fabs(one.number - other.number) < 1e-6)
 			apart = false;
@@ -547,12 +290,12 @@ static struct json *average_rows(struct oracle *oracle)
 {
 	struct json *rows = json_array();
 	struct json *row = json_array();
-	struct value average = none();
+	struct value average = value_none();
 	double sum = 0;
 	size_t count = 0;
 
 	for (size_t i = 0; i < oracle->group_count; i++) {
-		struct value value = raw_value(oracle->metric, &oracle->groups[i].now, false);
+		struct value value = tally_value(oracle->metric, &oracle->groups[i].now, false);
 
 		if (value.missing || oracle->groups[i].key_count == 0)
 			continue;
@@ -560,8 +303,8 @@ static struct json *average_rows(struct oracle *oracle)
 		count++;
 	}
 	if (count > 0)
-		average = number(sum / (double)count);
-	json_push(row, value_json(oracle, scaled(oracle, average), true));
+		average = value_of(sum / (double)count);
+	json_push(row, value_json(oracle, value_scaled(oracle, average), true));
 	json_push(rows, row);
 	return rows;
 }
@@ -581,7 +324,7 @@ static struct json *shown_rows(struct oracle *oracle)
 	size_t limit = oracle->ask->limit;
 
 	for (size_t i = 0; i < oracle->group_count && (limit == 0 || i < limit); i++)
-		json_push(rows, row_json(oracle, &oracle->groups[i]));
+		json_push(rows, group_json(oracle, &oracle->groups[i]));
 	return rows;
 }
 

@@ -2,7 +2,7 @@
  * Questions that have one right answer. What is meant is thrown first, then how it is said; the
  * oracle answers what is meant.
  */
-#include "tests/lib/random/world.h"
+#include "tests/lib/random/question.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,79 +10,71 @@
 #include "tests/lib/random/filters.h"
 #include "tests/lib/random/wording.h"
 
-struct question {
-	struct world *world;
-	struct ask ask;
-	struct buf text;
-	const char *kind;
-};
-
-static uint32_t roll(struct question *question, uint32_t n)
+uint32_t question_roll(struct question *question, uint32_t n)
 {
 	return rng_below(&question->world->rng, n);
 }
 
-static bool chance(struct question *question, uint32_t percent)
+bool question_chance(struct question *question, uint32_t percent)
 {
 	return rng_chance(&question->world->rng, percent);
 }
 
 static const char *pick(struct question *question, const char *const *list, size_t count)
 {
-	return list[roll(question, (uint32_t)count)];
+	return list[question_roll(question, (uint32_t)count)];
 }
 
-static void add(struct question *question, const char *words)
+void question_say(struct question *question, const char *words)
 {
 	say(&question->text, words);
 }
 
-static const struct metric *any_metric(struct question *question)
+const struct metric *question_metric(struct question *question)
 {
 	const struct metric *metric;
 
 	do {
-		metric =
-			&question->world
-				 ->metrics[roll(question, (uint32_t)question->world->metric_count)];
+		metric = &question->world->metrics[question_roll(
+			question, (uint32_t)question->world->metric_count)];
 	} while (metric->measure == MEASURE_SECRET);
 	return metric;
 }
 
-static bool is_timed(const struct question *question)
+bool question_timed(const struct question *question)
 {
 	return question->world->timed[question->ask.metric->table];
 }
 
-static void say_metric(struct question *question)
+void question_say_metric(struct question *question)
 {
-	add(question, noun_of_metric(question->world, question->ask.metric));
+	question_say(question, noun_of_metric(question->world, question->ask.metric));
 }
 
-static void say_period(struct question *question, uint32_t percent)
+void question_say_period(struct question *question, uint32_t percent)
 {
 	struct phrase phrase;
 
-	if (!is_timed(question) || !chance(question, percent))
+	if (!question_timed(question) || !question_chance(question, percent))
 		return;
 	phrase = phrase_any(question->world);
 	question->ask.period = phrase.range;
-	add(question, phrase.text);
+	question_say(question, phrase.text);
 }
 
 /* Filters and period, in either order. */
 static void say_rest(struct question *question)
 {
-	bool period_first = chance(question, 30);
+	bool period_first = question_chance(question, 30);
 
 	if (period_first)
-		say_period(question, 50);
+		question_say_period(question, 50);
 	say_filters(question->world, &question->ask, &question->text, 45);
 	if (!period_first)
-		say_period(question, 60);
+		question_say_period(question, 60);
 }
 
-static bool add_dimension(struct question *question)
+bool question_group_by(struct question *question)
 {
 	struct ask *ask = &question->ask;
 	struct spot spot;
@@ -103,14 +95,14 @@ static const char *dimension_plural(struct question *question, size_t i)
 	return word_plural(question->world, dimension_noun(question, i));
 }
 
-static const char *lead(struct question *question)
+void question_say_lead(struct question *question)
 {
 	static const char *const leads[] = {
 		"",	      "What was",    "What was the", "Show me",
 		"Show",	      "Give me the", "Tell me the",  "I want to see",
 		"What is our"};
 
-	return pick(question, leads, ARRAY_LEN(leads));
+	question_say(question, pick(question, leads, ARRAY_LEN(leads)));
 }
 
 static bool ask_total(struct question *question)
@@ -119,53 +111,53 @@ static bool ask_total(struct question *question)
 	struct phrase phrase;
 
 	question->kind = "total";
-	question->ask.metric = any_metric(question);
-	if (is_timed(question) && chance(question, 25)) {
+	question->ask.metric = question_metric(question);
+	if (question_timed(question) && question_chance(question, 25)) {
 		phrase = phrase_any(question->world);
 		question->ask.period = phrase.range;
-		add(question, word_title(question->world, phrase.text));
+		question_say(question, word_title(question->world, phrase.text));
 		buf_add_char(&question->text, ',');
-		add(question, pick(question, first, ARRAY_LEN(first)));
-		say_metric(question);
+		question_say(question, pick(question, first, ARRAY_LEN(first)));
+		question_say_metric(question);
 		say_filters(question->world, &question->ask, &question->text, 50);
 		return true;
 	}
-	add(question, lead(question));
-	if (question->ask.metric->measure == MEASURE_NET && chance(question, 15))
-		add(question, "total");
-	say_metric(question);
+	question_say_lead(question);
+	if (question->ask.metric->measure == MEASURE_NET && question_chance(question, 15))
+		question_say(question, "total");
+	question_say_metric(question);
 	say_rest(question);
 	return true;
 }
 
-static void say_group(struct question *question)
+void question_say_group(struct question *question)
 {
 	static const char *const joints[] = {"by", "per", "for each", "broken down by", "split by"};
 
-	add(question, pick(question, joints, ARRAY_LEN(joints)));
-	add(question, dimension_noun(question, 0));
+	question_say(question, pick(question, joints, ARRAY_LEN(joints)));
+	question_say(question, dimension_noun(question, 0));
 	if (question->ask.dim_count > 1) {
-		add(question, "and");
-		add(question, dimension_noun(question, 1));
+		question_say(question, "and");
+		question_say(question, dimension_noun(question, 1));
 	}
 }
 
 static bool ask_grouped(struct question *question)
 {
 	question->kind = "grouped";
-	question->ask.metric = any_metric(question);
-	if (!add_dimension(question))
+	question->ask.metric = question_metric(question);
+	if (!question_group_by(question))
 		return false;
-	if (chance(question, 20) && !add_dimension(question))
+	if (question_chance(question, 20) && !question_group_by(question))
 		return false;
-	add(question, lead(question));
-	say_metric(question);
-	if (chance(question, 75)) {
-		say_group(question);
+	question_say_lead(question);
+	question_say_metric(question);
+	if (question_chance(question, 75)) {
+		question_say_group(question);
 		say_rest(question);
 	} else {
 		say_rest(question);
-		say_group(question);
+		question_say_group(question);
 	}
 	return true;
 }
@@ -176,17 +168,17 @@ static bool ask_two(struct question *question)
 	struct ask *ask = &question->ask;
 
 	question->kind = "two metrics";
-	ask->metric = any_metric(question);
-	ask->second = any_metric(question);
+	ask->metric = question_metric(question);
+	ask->second = question_metric(question);
 	if (ask->second == ask->metric || ask->second->table != ask->metric->table)
 		return false;
-	if (!add_dimension(question))
+	if (!question_group_by(question))
 		return false;
-	add(question, lead(question));
-	say_metric(question);
-	add(question, "and");
-	add(question, noun_of_metric(question->world, ask->second));
-	say_group(question);
+	question_say_lead(question);
+	question_say_metric(question);
+	question_say(question, "and");
+	question_say(question, noun_of_metric(question->world, ask->second));
+	question_say_group(question);
 	say_rest(question);
 	return true;
 }
@@ -202,23 +194,23 @@ static bool ask_over_time(struct question *question)
 		     {BY_QUARTER, "for each quarter", "quarterly"},
 		     {BY_YEAR, "by year", "yearly"},
 		     {BY_WEEK, "by week", "weekly"}};
-	size_t i = roll(question, ARRAY_LEN(steps));
+	size_t i = question_roll(question, ARRAY_LEN(steps));
 	struct ask *ask = &question->ask;
 
 	question->kind = "over time";
-	ask->metric = any_metric(question);
-	if (!is_timed(question))
+	ask->metric = question_metric(question);
+	if (!question_timed(question))
 		return false;
 	ask->dims[ask->dim_count++] =
 		(struct dimension){question->world->time[ask->metric->table], steps[i].bucket};
-	if (chance(question, 30)) {
-		add(question, "Show");
-		add(question, steps[i].adverb);
-		say_metric(question);
+	if (question_chance(question, 30)) {
+		question_say(question, "Show");
+		question_say(question, steps[i].adverb);
+		question_say_metric(question);
 	} else {
-		add(question, lead(question));
-		say_metric(question);
-		add(question, steps[i].by);
+		question_say_lead(question);
+		question_say_metric(question);
+		question_say(question, steps[i].by);
 	}
 	say_rest(question);
 	return true;
@@ -229,7 +221,7 @@ static const struct metric *count_metric(struct question *question)
 	const struct metric *metric;
 
 	do {
-		metric = any_metric(question);
+		metric = question_metric(question);
 	} while (metric->measure != MEASURE_ROWS);
 	return metric;
 }
@@ -242,28 +234,28 @@ static bool ask_count(struct question *question)
 	question->kind = "count";
 	question->ask.metric = count_metric(question);
 	noun = word_plural(world, noun_of_rows(world, question->ask.metric->table));
-	switch (roll(question, 4)) {
+	switch (question_roll(question, 4)) {
 	case 0:
-		add(question, "How many");
-		add(question, noun);
-		add(question, is_timed(question) ? "were there" : "are there");
+		question_say(question, "How many");
+		question_say(question, noun);
+		question_say(question, question_timed(question) ? "were there" : "are there");
 		break;
 	case 1:
-		add(question, "Number of");
-		add(question, noun);
+		question_say(question, "Number of");
+		question_say(question, noun);
 		break;
 	case 2:
-		add(question, "Count of");
-		add(question, noun);
+		question_say(question, "Count of");
+		question_say(question, noun);
 		break;
 	default:
-		if (!add_dimension(question))
+		if (!question_group_by(question))
 			return false;
-		add(question, "How many");
-		add(question, noun);
-		add(question, chance(question, 50) ? "did each" : "does each");
-		add(question, dimension_noun(question, 0));
-		add(question, "have");
+		question_say(question, "How many");
+		question_say(question, noun);
+		question_say(question, question_chance(question, 50) ? "did each" : "does each");
+		question_say(question, dimension_noun(question, 0));
+		question_say(question, "have");
 	}
 	say_rest(question);
 	return true;
@@ -274,41 +266,41 @@ static void say_count_word(struct question *question, size_t limit)
 	static const char *const words[] = {"", "1", "two", "three", "4", "five", "6", "7"};
 
 	if (limit > 0)
-		add(question, words[limit]);
+		question_say(question, words[limit]);
 }
 
 static bool ask_top(struct question *question)
 {
 	struct ask *ask = &question->ask;
-	bool high = chance(question, 60);
+	bool high = question_chance(question, 60);
 
 	question->kind = "top";
-	ask->metric = any_metric(question);
+	ask->metric = question_metric(question);
 	ask->order = high ? 1 : -1;
-	ask->limit = 2 + roll(question, 4);
-	if (!add_dimension(question))
+	ask->limit = 2 + question_roll(question, 4);
+	if (!question_group_by(question))
 		return false;
-	switch (roll(question, 3)) {
+	switch (question_roll(question, 3)) {
 	case 0:
-		add(question, high ? "Top" : "Bottom");
+		question_say(question, high ? "Top" : "Bottom");
 		say_count_word(question, ask->limit);
-		add(question, dimension_plural(question, 0));
-		add(question, "by");
-		say_metric(question);
+		question_say(question, dimension_plural(question, 0));
+		question_say(question, "by");
+		question_say_metric(question);
 		break;
 	case 1:
-		add(question, "Which");
+		question_say(question, "Which");
 		say_count_word(question, ask->limit);
-		add(question, dimension_plural(question, 0));
-		add(question, high ? "had the highest" : "had the lowest");
-		say_metric(question);
+		question_say(question, dimension_plural(question, 0));
+		question_say(question, high ? "had the highest" : "had the lowest");
+		question_say_metric(question);
 		break;
 	default:
-		add(question, "Show the");
+		question_say(question, "Show the");
 		say_count_word(question, ask->limit);
-		add(question, dimension_plural(question, 0));
-		add(question, high ? "with the highest" : "with the smallest");
-		say_metric(question);
+		question_say(question, dimension_plural(question, 0));
+		question_say(question, high ? "with the highest" : "with the smallest");
+		question_say_metric(question);
 	}
 	say_rest(question);
 	return true;
@@ -317,33 +309,33 @@ static bool ask_top(struct question *question)
 static bool ask_ranked(struct question *question)
 {
 	struct ask *ask = &question->ask;
-	bool high = chance(question, 60);
+	bool high = question_chance(question, 60);
 
 	question->kind = "ranked";
-	ask->metric = any_metric(question);
-	if (!add_dimension(question))
+	ask->metric = question_metric(question);
+	if (!question_group_by(question))
 		return false;
 	ask->order = high ? 1 : -1;
-	switch (roll(question, 3)) {
+	switch (question_roll(question, 3)) {
 	case 0:
-		add(question, "Rank");
-		add(question, dimension_plural(question, 0));
-		add(question, "by");
-		say_metric(question);
+		question_say(question, "Rank");
+		question_say(question, dimension_plural(question, 0));
+		question_say(question, "by");
+		question_say_metric(question);
 		ask->order = 1;
 		break;
 	case 1:
-		add(question, lead(question));
-		say_metric(question);
-		add(question, "by");
-		add(question, dimension_noun(question, 0));
+		question_say_lead(question);
+		question_say_metric(question);
+		question_say(question, "by");
+		question_say(question, dimension_noun(question, 0));
 		say_rest(question);
-		add(question, high ? "in descending order" : "lowest first");
+		question_say(question, high ? "in descending order" : "lowest first");
 		return true;
 	default:
-		add(question, dimension_plural(question, 0));
-		add(question, "ranked by");
-		say_metric(question);
+		question_say(question, dimension_plural(question, 0));
+		question_say(question, "ranked by");
+		question_say_metric(question);
 		ask->order = 1;
 	}
 	say_rest(question);
@@ -353,183 +345,29 @@ static bool ask_ranked(struct question *question)
 static bool ask_highest(struct question *question)
 {
 	struct ask *ask = &question->ask;
-	bool high = chance(question, 60);
+	bool high = question_chance(question, 60);
 
 	question->kind = "highest";
-	ask->metric = any_metric(question);
+	ask->metric = question_metric(question);
 	ask->order = high ? 1 : -1;
-	if (!add_dimension(question))
+	if (!question_group_by(question))
 		return false;
-	if (ask->metric->measure == MEASURE_ROWS && chance(question, 60)) {
-		add(question, "Which");
-		add(question, dimension_noun(question, 0));
-		add(question, high ? "had the most" : "had the fewest");
-		add(question, word_plural(question->world,
-					  noun_of_rows(question->world, ask->metric->table)));
+	if (ask->metric->measure == MEASURE_ROWS && question_chance(question, 60)) {
+		question_say(question, "Which");
+		question_say(question, dimension_noun(question, 0));
+		question_say(question, high ? "had the most" : "had the fewest");
+		question_say(question,
+			     word_plural(question->world,
+					 noun_of_rows(question->world, ask->metric->table)));
 	} else {
-		add(question, "Which");
-		add(question, chance(question, 50) ? dimension_noun(question, 0)
-						   : dimension_plural(question, 0));
-		add(question, high ? "had the highest" : "had the lowest");
-		say_metric(question);
+		question_say(question, "Which");
+		question_say(question, question_chance(question, 50)
+					       ? dimension_noun(question, 0)
+					       : dimension_plural(question, 0));
+		question_say(question, high ? "had the highest" : "had the lowest");
+		question_say_metric(question);
 	}
 	say_rest(question);
-	return true;
-}
-
-static bool is_earlier(const struct range *a, const struct range *b)
-{
-	return date_compare(a->from, b->from) < 0;
-}
-
-static bool ask_compare(struct question *question)
-{
-	struct ask *ask = &question->ask;
-	struct phrase one = phrase_whole(question->world);
-	struct phrase other = phrase_whole(question->world);
-
-	question->kind = "compare";
-	ask->metric = any_metric(question);
-	if (!is_timed(question) || date_compare(one.range.from, other.range.from) == 0 ||
-	    strstr(one.text, "previous") != NULL || strstr(other.text, "previous") != NULL)
-		return false;
-	ask->compares = true;
-	ask->period = is_earlier(&one.range, &other.range) ? other.range : one.range;
-	ask->before = is_earlier(&one.range, &other.range) ? one.range : other.range;
-	if (chance(question, 30) && !add_dimension(question))
-		return false;
-	if (chance(question, 50)) {
-		add(question, "Compare");
-		say_metric(question);
-		if (ask->dim_count > 0)
-			say_group(question);
-		add(question, one.text);
-		add(question, chance(question, 50) ? "with" : "to");
-		add(question, without_preposition(other.text));
-		return true;
-	}
-	add(question, lead(question));
-	say_metric(question);
-	add(question, one.text);
-	add(question, chance(question, 50) ? "versus" : "vs");
-	add(question, without_preposition(other.text));
-	if (ask->dim_count > 0)
-		say_group(question);
-	return true;
-}
-
-static struct range year_before(struct range range)
-{
-	range.from = date_add_months(range.from, -12);
-	range.to = date_add_months(range.to, -12);
-	return range;
-}
-
-static bool ask_growth(struct question *question)
-{
-	struct ask *ask = &question->ask;
-	struct phrase phrase = phrase_whole(question->world);
-
-	question->kind = "growth";
-	ask->metric = any_metric(question);
-	if (!is_timed(question))
-		return false;
-	ask->compares = true;
-	ask->period = phrase.range;
-	ask->before = phrase.previous;
-	switch (roll(question, 4)) {
-	case 0:
-		add(question, "Change in");
-		say_metric(question);
-		add(question, phrase.text);
-		break;
-	case 1:
-		add(question, "How did");
-		say_metric(question);
-		add(question, "change");
-		add(question, phrase.text);
-		break;
-	case 2:
-		say_metric(question);
-		add(question, phrase.text);
-		add(question, "compared to");
-		add(question, phrase.before);
-		break;
-	default:
-		say_metric(question);
-		add(question, phrase.text);
-		add(question, "versus the same period last year");
-		ask->before = year_before(phrase.range);
-	}
-	return true;
-}
-
-static const struct metric *additive_metric(struct question *question)
-{
-	const struct metric *metric;
-
-	do {
-		metric = any_metric(question);
-	} while (!metric_additive(metric));
-	return metric;
-}
-
-static const char *told_value(struct question *question, struct spot spot)
-{
-	const char *value = stored_value(question->world, spot);
-
-	question->ask.tricky = value_awkward(value);
-	return value;
-}
-
-static bool ask_share(struct question *question)
-{
-	struct ask *ask = &question->ask;
-
-	question->kind = "share";
-	ask->metric = additive_metric(question);
-	ask->share = true;
-	if (!add_dimension(question))
-		return false;
-	if (chance(question, 30)) {
-		add(question, "What percentage of");
-		say_metric(question);
-		add(question, "came from");
-		add(question, told_value(question, ask->dims[0].spot));
-	} else {
-		add(question, chance(question, 50) ? "What is the share of" : "Share of");
-		say_metric(question);
-		say_group(question);
-	}
-	say_period(question, 60);
-	return true;
-}
-
-static bool ask_average(struct question *question)
-{
-	struct ask *ask = &question->ask;
-	struct spot spot;
-
-	question->kind = "average";
-	ask->metric = additive_metric(question);
-	if (!spot_free(question->world, ask, true, &spot))
-		return false;
-	ask->average = true;
-	ask->per = spot;
-	if (ask->metric->measure == MEASURE_ROWS && chance(question, 50)) {
-		add(question, "How many");
-		add(question, word_plural(question->world,
-					  noun_of_rows(question->world, ask->metric->table)));
-		add(question, "per");
-		add(question, noun_of_group(question->world, spot));
-		add(question, "on average");
-	} else {
-		add(question, chance(question, 50) ? "Average" : "What was the average");
-		say_metric(question);
-		add(question, "per");
-		add(question, noun_of_group(question->world, spot));
-	}
-	say_period(question, 60);
 	return true;
 }
 
@@ -539,13 +377,14 @@ static bool ask_listing(struct question *question)
 	struct ask *ask = &question->ask;
 	struct spot spots[SPOTS_MAX];
 	size_t fact = world->metrics[0].table;
-	size_t count = spots_of(world, fact, chance(question, 40) ? ROLE_NAME : ROLE_CLASS, spots);
+	size_t count = spots_of(world, fact, question_chance(question, 40) ? ROLE_NAME : ROLE_CLASS,
+				spots);
 
 	question->kind = "listing";
 	ask->dims[ask->dim_count++] =
-		(struct dimension){spots[roll(question, (uint32_t)count)], BY_VALUE};
-	add(question, chance(question, 50) ? "List all" : "Show all");
-	add(question, word_plural(world, noun_of_field(world, ask->dims[0].spot)));
+		(struct dimension){spots[question_roll(question, (uint32_t)count)], BY_VALUE};
+	question_say(question, question_chance(question, 50) ? "List all" : "Show all");
+	question_say(question, word_plural(world, noun_of_field(world, ask->dims[0].spot)));
 	say_filters(world, ask, &question->text, 30);
 	return true;
 }
@@ -578,14 +417,14 @@ static struct json *question_json(struct question *question)
 
 	if (expect == NULL)
 		return NULL;
-	if (is_empty(expect) && !chance(question, 30)) {
+	if (is_empty(expect) && !question_chance(question, 30)) {
 		json_free(expect);
 		return NULL;
 	}
 	json_set_str(expect, "status", "completed");
 	if (question->ask.period.has_from && question->ask.period.has_to)
 		json_set(expect, "period", period_json(&question->ask.period));
-	if (chance(question, 60))
+	if (question_chance(question, 60))
 		buf_add_char(&question->text, '?');
 	json = json_object();
 	if (question->ask.tricky)

@@ -3,11 +3,13 @@
  * known without any SQL. Read this first.
  *
  *   words.c      dice, and words nobody has seen     rows.c       what stands in the tables
- *   world.c      tables, columns, links, metrics     oracle.c     an answer, by loops over the rows
+ *   world.c      tables, columns, links              metrics.c    what is measured
  *   period.c     phrases of time and what they mean  wording.c    words for columns and values
- *   filters.c    which rows are meant, in words      questions.c  what can be answered
- *   doubts.c     what must be asked back or refused  denials.c    SQL that must reveal nothing
- *   write_*.c    the workspace as files              workspace.c  the program
+ *   filters.c    which rows are meant, in words      denials.c    SQL that must reveal nothing
+ *   doubts.c     what must be asked back or refused  write_*.c    the workspace as files
+ *   oracle.c, oracle_value.c                         the right answer, by loops over the rows
+ *   questions.c, questions_compared.c                what can be answered, in words
+ *   workspace.c                                      the program
  *
  * The same seed gives the same world, byte for byte. Everything is owned by the world and freed
  * with it. Our own mistakes abort; only files can fail.
@@ -179,6 +181,13 @@ bool world_leads(const struct world *world, size_t from, size_t to);
 struct cell world_cell(const struct world *world, size_t from, size_t row, struct spot spot);
 size_t column_of(const struct table *table, enum world_role role); /* aborts when there is none */
 bool has_column(const struct table *table, enum world_role role);
+struct spot spot_of(const struct world *world, size_t table, enum world_role role);
+char *phrase_new(struct world *world, const char *joint); /* one word or two */
+
+/* metrics.c */
+struct metric *metric_add(struct world *world, size_t table, enum measure measure);
+/* state: the table whose class a metric may be limited to. */
+void fact_metrics(struct world *world, size_t fact, size_t state);
 bool metric_additive(const struct metric *metric);
 bool metric_exact(const struct metric *metric);
 
@@ -247,7 +256,8 @@ struct phrase phrase_any(struct world *world);
 struct phrase phrase_whole(struct world *world); /* a calendar unit: it has a before */
 
 /* questions.c, doubts.c, denials.c: arrays of cases, in the world's next rolls of the dice.
- * {"kind","question","expect":{"status","rows","ordered","period","choices","choose","says"}} */
+ * {"kind","question","expect":{"status","rows","ordered","period","optional","says","choices",
+ * "after":{"choice","rows","ordered"}}}: after the choice that is made, these rows are due. */
 struct json *questions_make(struct world *world, size_t count);
 void doubts_add(struct world *world, struct json *cases);
 struct json *denials_make(struct world *world, size_t count);
