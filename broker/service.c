@@ -226,12 +226,18 @@ struct signer_client *service_signer_new(struct broker *broker)
 static void on_orchestrator_message(struct lane *lane, void *owner, const struct json *message,
 				    int fd)
 {
-	(void)lane;
-	(void)owner;
+	struct broker *broker = owner;
+	struct peer peer = {.kind = PEER_SESSION, .broker = broker};
+
 	(void)message;
-	log_error("the orchestrator sent something on its lane, where it only receives");
 	if (fd >= 0)
 		close(fd);
+	log_error("the orchestrator sent something on its lane, where it only receives, and lost "
+		  "it");
+	trail_channel_refused(&peer, "method_of_another_channel");
+	lane_close(lane);
+	broker->orchestrator = NULL;
+	sessions_close_all(broker, "orchestrator");
 }
 
 static void on_orchestrator_close(struct lane *lane, void *owner, const struct err *why)

@@ -218,6 +218,17 @@ static int open_control(struct fx *fx)
 	return ends[0];
 }
 
+/* What the connector answers unless a test says otherwise. */
+static void answer_by_script(struct fx *fx)
+{
+	fx->prepared = "{\"ok\":true,\"statement\":\"s1\",\"tables\":[\"orders\"],"
+		       "\"columns\":[\"orders.order_id\"],\"functions\":[]}";
+	fx->executed = "{\"ok\":true,\"columns\":[\"order_id\"],\"types\":[\"integer\"],"
+		       "\"rows\":[[1],[2]],\"row_count\":2,\"truncated\":false,"
+		       "\"bytes_scanned\":4096,\"latency_ms\":0.5}";
+	fx->tool_result = "{\"ok\":true,\"tables\":[]}";
+}
+
 struct fx *fx_open_bare(const char *scope)
 {
 	struct fx *fx = make_place(scope);
@@ -240,12 +251,7 @@ struct fx *fx_open_bare(const char *scope)
 	fx->broker_open = true;
 	if (service_open(&fx->broker, open_control(fx), listening_socket(fx), &err) < 0)
 		fail_msg("%s", err.text);
-	fx->prepared = "{\"ok\":true,\"statement\":\"s1\",\"tables\":[\"orders\"],"
-		       "\"columns\":[\"orders.order_id\"],\"functions\":[]}";
-	fx->executed = "{\"ok\":true,\"columns\":[\"order_id\"],\"types\":[\"integer\"],"
-		       "\"rows\":[[1],[2]],\"row_count\":2,\"truncated\":false,"
-		       "\"bytes_scanned\":4096,\"latency_ms\":0.5}";
-	fx->tool_result = "{\"ok\":true,\"tables\":[]}";
+	answer_by_script(fx);
 	return fx;
 }
 
@@ -283,6 +289,8 @@ static void on_signer_request(struct channel *channel, void *owner, int64_t id, 
 	} else if (signer_handle(&fx->signer, method, params, &result, &err) < 0) {
 		channel_fail(channel, id, &err, NULL);
 	} else {
+		if (fx->signer_change != NULL)
+			fx->signer_change(method, result);
 		channel_reply(channel, id, result);
 	}
 }
@@ -324,6 +332,15 @@ static void send_attach(struct fx *fx, const char *text, int fd)
 void fx_control(struct fx *fx, const char *message)
 {
 	send_attach(fx, message, -1);
+}
+
+int fx_attach_raw(struct fx *fx, const char *message)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	send_attach(fx, message, ends[1]);
+	return ends[0];
 }
 
 void fx_attach_signer(struct fx *fx)
@@ -435,7 +452,7 @@ static void on_lane_message(struct lane *lane, void *owner, const struct json *m
 	     strcmp(end->kind, "agent") == 0 ? "channel" : "session");
 	end->owner = json_get_bool(message, "owner", false);
 	end->fd = -1;
-	if (strcmp(end->kind, "client") == 0)
+	if (fx->raw || strcmp(end->kind, "client") == 0)
 		end->fd = fd;
 	else
 		end->channel = channel_open(&fx->loop, fd, end->name, &end_handlers, fx);
@@ -665,18 +682,26 @@ void fx_start_connector(struct fx *fx, const char *folder, const char *database)
 			       "{\"attach\":\"connector\",\"name\":\"sales\",\"kind\":\"sqlite\"}");
 }
 
-struct fx *fx_open_programs(const char *scope, const char *folder, const char *database,
-			    const char *argument)
+struct fx *fx_open_broker(const char *scope, const char *folder, const char *argument)
 {
 	struct fx *fx = make_place(scope);
 	const char *const broker[] = {"writ-broker", fx->path, "--reduced", argument, NULL};
-	const char *const signer[] = {"writ-signer", fx->path, "--reduced", NULL};
 
 	fx->pids[0] = start_program(folder, broker, open_control(fx), listening_socket(fx));
+	answer_by_script(fx);
+	fx_attach_orchestrator(fx);
+	return fx;
+}
+
+struct fx *fx_open_programs(const char *scope, const char *folder, const char *database,
+			    const char *argument)
+{
+	struct fx *fx = fx_open_broker(scope, folder, argument);
+	const char *const signer[] = {"writ-signer", fx->path, "--reduced", NULL};
+
 	mkdirat(fx->state_fd, "signer", 0700);
 	fx->pids[1] = start_attached(fx, folder, signer, "{\"attach\":\"signer\"}");
 	fx_start_connector(fx, folder, database);
-	fx_attach_orchestrator(fx);
 	return fx;
 }
 
@@ -692,10 +717,15 @@ int fx_wait_broker(struct fx *fx)
 void fx_close_programs(struct fx *fx)
 {
 	close_ends(fx);
+	channel_close(TAKE(fx->connector));
+	channel_close(TAKE(fx->signer_end));
 	lane_close(TAKE(fx->lane));
 	lane_close(TAKE(fx->control));
 	uv_run(&fx->loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&fx->loop), 0);
+	if (fx->signer_made)
+		signer_clear(&fx->signer);
+	clear_asked(fx);
 	for (size_t i = 0; i < ARRAY_LEN(fx->pids); i++) {
 		if (fx->pids[i] > 0)
 			waitpid(fx->pids[i], NULL, 0); /* without the broker they end */

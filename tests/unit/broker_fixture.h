@@ -11,7 +11,7 @@
 #include "broker/broker.h"
 #include "broker/signer/signer.h"
 
-#define FX_ENDS_MAX 64
+#define FX_ENDS_MAX 512
 #define FX_ASKED_MAX 64
 
 struct fx;
@@ -22,7 +22,7 @@ struct fx_end { /* what came by the orchestrator's lane */
 	char session[48]; /* of a client or agent */
 	char user[80];
 	bool owner;
-	int fd;			 /* of a client */
+	int fd;			 /* of a client, and of all when raw */
 	struct channel *channel; /* of a session or agent; NULL once it closed */
 };
 
@@ -47,8 +47,10 @@ struct fx {
 	struct signer signer;
 	bool signer_made;
 	struct channel *signer_end;
+	bool raw;		 /* sessions and agents come as descriptors from now on */
 	const char *signer_mute; /* method it never answers */
 	const char *signer_fail; /* method it answers with an error */
+	void (*signer_change)(const char *method, struct json *result); /* before it leaves */
 	struct channel *connector;
 	bool connector_by_hand;	 /* do not answer by yourself */
 	const char *prepared;	 /* answer to prepare, as JSON */
@@ -68,6 +70,8 @@ struct fx *fx_open(const char *scope);
  * one more for the broker, or NULL. */
 struct fx *fx_open_programs(const char *scope, const char *folder, const char *database,
 			    const char *argument);
+/* The real writ-broker alone, with an orchestrator (us) attached. */
+struct fx *fx_open_broker(const char *scope, const char *folder, const char *argument);
 void fx_start_connector(struct fx *fx, const char *folder, const char *database);
 /* Waits for the broker to end; its exit code, or minus the signal. */
 int fx_wait_broker(struct fx *fx);
@@ -76,6 +80,8 @@ void fx_close_programs(struct fx *fx);
 struct fx *fx_open_bare(const char *scope);
 void fx_close(struct fx *fx); /* stops the broker if it still runs, proves the loop closes */
 
+/* A socketpair whose one end goes to the broker with this message; ours is returned. */
+int fx_attach_raw(struct fx *fx, const char *message);
 void fx_attach_signer(struct fx *fx);
 void fx_attach_connector(struct fx *fx, const char *name);
 void fx_attach_orchestrator(struct fx *fx);
