@@ -32,16 +32,16 @@ row "ask, process starts included" "$(median "$times")" ms "<= 50" \
 	"median of 20 runs of writ ask on examples/sales, no service, built-in planner; $(range "$times")"
 
 # The log grows through calls as it does in use: about six records each.
-if [ -x "${WRIT_TESTS:-/nowhere}/fill_log" ]; then
+if [ -x tools/fill_log ]; then
 	cp -R examples/sales long
 	rm -rf long/state long/run long/audit.pub
 	writ serve -C long 2>/dev/null &
 	service=$!
 	until writ status -C long >/dev/null 2>&1; do sleep 0.05; done
 	while [ "$(writ status -C long --json | sed 's/.*"size"://; s/[^0-9].*//')" -lt 100000 ]; do
-		"$WRIT_TESTS/fill_log" "$WRIT_PLACE/long" sales-query-01 1000 &
-		"$WRIT_TESTS/fill_log" "$WRIT_PLACE/long" sales-query-01 1000 &
-		"$WRIT_TESTS/fill_log" "$WRIT_PLACE/long" sales-query-01 1000
+		tools/fill_log "$WRIT_PLACE/long" sales-query-01 1000 &
+		tools/fill_log "$WRIT_PLACE/long" sales-query-01 1000 &
+		tools/fill_log "$WRIT_PLACE/long" sales-query-01 1000
 		wait $! || true
 		sleep 0.2
 	done
