@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "orchestrator/confine.h"
 #include "orchestrator/orchestrator.h"
+#include "orchestrator/queue.h"
 #include "orchestrator/store.h"
 #include "writ/exit_codes.h"
 
@@ -68,6 +69,7 @@ static void shut_down(struct orchestrator *orchestrator)
 	lane_close(orchestrator->lane);
 	while (orchestrator->sessions != NULL)
 		session_end(orchestrator->sessions, "the service stops");
+	queue_close(orchestrator);
 	while (uv_loop_close(orchestrator->loop) == UV_EBUSY)
 		uv_run(orchestrator->loop, UV_RUN_ONCE);
 	store_close(orchestrator->store);
@@ -90,6 +92,7 @@ static int run(struct orchestrator *orchestrator, const char *workspace, bool re
 	uv_loop_init(&loop);
 	orchestrator->loop = &loop;
 	orchestrator->config = config;
+	queue_init(orchestrator);
 	orchestrator_open_lane(orchestrator, LANE_FD);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	shut_down(orchestrator);

@@ -48,6 +48,7 @@ struct orchestrator {
 	struct session *sessions;
 	struct task *tasks; /* live ones */
 	struct agent_wait *agent_waits;
+	uv_timer_t queue_timer;
 	enum sandbox_level sandbox;
 	bool stopping;
 };

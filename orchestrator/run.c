@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "orchestrator/agent_wait.h"
 #include "orchestrator/answer.h"
+#include "orchestrator/queue.h"
 #include "orchestrator/store.h"
 
 #define BROKER_MS 15000 /* each of these is at most one flush and one signature */
@@ -421,25 +422,21 @@ static void on_query_started(void *data, int fd, const struct json *answer, cons
 
 /* ---- the start ---- */
 
-static void on_opened(void *data, const struct json *result, const struct err *err)
+static void end_unopened(struct task *task, const char *status, const char *reason)
 {
-	struct task *task = data;
-	struct err kept = {0};
+	task->answer = answer_from_failure(status, reason, "try again later");
+	json_set(task->answer, "audit", json_object());
+	finish(task);
+}
 
-	if (err != NULL || json_get_str(result, "task") == NULL) {
-		task->answer = answer_from_failure(
-			err != NULL && err->kind == ERR_LIMIT ? "limit_reached" : "failed",
-			err != NULL ? err->text : "the broker opened no task", "try again later");
-		json_set(task->answer, "audit", json_object());
-		finish(task);
-		task_release(task);
-		return;
-	}
-	task->id = mem_str(json_get_str(result, "task"));
+static void start_query(struct task *task)
+{
+	struct err err = {0};
+
 	if (task->session != NULL &&
 	    store_add(task->orchestrator->store, task->id, task->session->user, task->question,
-		      clock_now_us(), &kept) < 0) {
-		end_with(task, "failed", kept.text,
+		      clock_now_us(), &err) < 0) {
+		end_with(task, "failed", err.text,
 			 "the task store cannot be written; see its disk");
 	} else if (!stop_if_cancelled(task)) {
 		task->state = TASK_STARTING_QUERY;
@@ -447,21 +444,39 @@ static void on_opened(void *data, const struct json *result, const struct err *e
 		agent_start(task->session, task->id, agent_for(task, "query"), NULL,
 			    on_query_started, task);
 	}
+}
+
+static void on_opened(void *data, const struct json *result, const struct err *err)
+{
+	struct task *task = data;
+
+	if (err != NULL && task->session == NULL) {
+		end_unopened(task, "cancelled", "the session that asked has ended");
+	} else if (err != NULL && err->kind == ERR_LIMIT) {
+		if (!queue_add(task))
+			end_unopened(task, "limit_reached", err->text);
+	} else if (err != NULL || json_get_str(result, "task") == NULL) {
+		end_unopened(task, "failed", err != NULL ? err->text : "the broker opened no task");
+	} else {
+		task->id = mem_str(json_get_str(result, "task"));
+		start_query(task);
+	}
 	task_release(task);
 }
 
-void task_start(struct session *session, int64_t reply_to, const struct task_request *request)
+void run_open(struct task *task)
 {
-	struct task *task = task_new(session, reply_to, request);
 	struct json *params = json_object();
 
+	task->state = TASK_OPENING;
 	json_set_str(params, "kind", "ask");
 	json_set_str(params, "question", task->question);
 	json_set_str(params, "workflow", task->fixed ? "fixed" : "agent");
 	if (task->first_sql != NULL)
 		json_set_bool(params, "seeded", true);
 	task_hold(task);
-	if (channel_call(session->broker, "task.open", params, BROKER_MS, on_opened, task) == 0) {
+	if (channel_call(task->session->broker, "task.open", params, BROKER_MS, on_opened, task) ==
+	    0) {
 		struct err gone = {0};
 
 		err_set(&gone, ERR_UNAVAILABLE, "the broker is gone");
@@ -469,7 +484,17 @@ void task_start(struct session *session, int64_t reply_to, const struct task_req
 	}
 }
 
+void run_end_queued(struct task *task)
+{
+	end_unopened(task, "cancelled", "the session that asked has ended");
+}
+
+void task_start(struct session *session, int64_t reply_to, const struct task_request *request)
+{
+	run_open(task_new(session, reply_to, request));
+}
+
 const char *task_state_name(const struct task *task)
 {
-	return task->state == TASK_OPENING ? "queued" : "running";
+	return task->state == TASK_OPENING || task->state == TASK_QUEUED ? "queued" : "running";
 }

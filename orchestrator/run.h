@@ -10,4 +10,9 @@ struct task *task_new(struct session *session, int64_t reply_to,
 void task_hold(struct task *task);
 void task_release(struct task *task);
 
+/* Asks the broker to open the task; called again for one that was queued. */
+void run_open(struct task *task);
+/* A queued task whose session has gone. */
+void run_end_queued(struct task *task);
+
 #endif

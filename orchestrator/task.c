@@ -73,6 +73,8 @@ void task_cancel(struct task *task)
 		query_agent_cancel(task->query);
 	else if (task->report != NULL)
 		report_agent_cancel(task->report);
+	else if (task->state == TASK_QUEUED)
+		run_end_queued(task);
 }
 
 /* The broker has closed the session's tasks by itself; here they only have to stop. */

@@ -1,7 +1,8 @@
 /*
  * A task: one question of one session, led through its agents to an answer.
  *
- *   OPENING -> STARTING_QUERY -> QUERYING -+-> STARTING_REPORT -> REPORTING -+-> CLOSING -> DONE
+ *   (QUEUED <->) OPENING -> STARTING_QUERY -> QUERYING -+-> STARTING_REPORT -> REPORTING -+->
+ * CLOSING -> DONE
  *                                          +---------------------------------+
  *                                            (anything but rows to report)
  *
@@ -16,6 +17,7 @@
 
 enum task_state {
 	TASK_OPENING,
+	TASK_QUEUED, /* the user has as many running as one may have */
 	TASK_STARTING_QUERY,
 	TASK_QUERYING,
 	TASK_STARTING_REPORT,
