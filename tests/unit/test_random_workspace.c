@@ -334,6 +334,12 @@ static void check_doubt(struct tally *tally, const struct json *asked, const str
 	check_then(tally, asked, answer);
 }
 
+static void check_slip(struct tally *tally, const struct json *asked, const struct json *answer)
+{
+	if (strcmp(json_get_str(answer, "status"), "completed") == 0)
+		wrong(tally, asked, answer);
+}
+
 static void check_case(struct tally *tally, const struct json *asked)
 {
 	CLEANUP(json_freep)
@@ -342,6 +348,8 @@ static void check_case(struct tally *tally, const struct json *asked)
 
 	if (strcmp(status, "completed") == 0)
 		check_completed(tally, asked, answer);
+	else if (strcmp(status, "unanswered") == 0)
+		check_slip(tally, asked, answer);
 	else
 		check_doubt(tally, asked, answer);
 }
@@ -353,6 +361,7 @@ static void check_world(struct tally *tally, uint64_t seed)
 	CLEANUP(json_freep) struct json *cases = questions_make(world, QUESTIONS);
 
 	doubts_add(world, cases);
+	slips_add(world, cases);
 	tally->seed = seed;
 	tally->service = &service;
 	json_each(asked, cases) check_case(tally, asked);

@@ -150,6 +150,7 @@ int main(int argc, char **argv)
 	world = world_make(seed);
 	cases = questions_make(world, (size_t)questions);
 	doubts_add(world, cases);
+	slips_add(world, cases);
 	if (renamed)
 		world_rename(world);
 	denials = denials_make(world, (size_t)denied);

@@ -9,6 +9,7 @@
  *   doubts.c     what must be asked back or refused  write_*.c    the workspace as files
  *   oracle.c, oracle_value.c                         the right answer, by loops over the rows
  *   questions.c, questions_compared.c                what can be answered, in words
+ *   slips.c                                          the same with a slip: never answered
  *   workspace.c                                      the program
  *
  * The same seed gives the same world, byte for byte. Everything is owned by the world and freed
@@ -260,6 +261,7 @@ struct phrase phrase_whole(struct world *world); /* a calendar unit: it has a be
  * "after":{"choice","rows","ordered"}}}: after the choice that is made, these rows are due. */
 struct json *questions_make(struct world *world, size_t count);
 void doubts_add(struct world *world, struct json *cases);
+void slips_add(struct world *world, struct json *cases); /* "status":"unanswered" */
 struct json *denials_make(struct world *world, size_t count);
 /* One answerable question; NULL when the dice fell badly: roll again. */
 struct json *question_make(struct world *world);
