@@ -120,7 +120,7 @@ static inline void close_and_verify(struct fx *fx)
 	if (code != EXIT_FINE)
 		for (int i = 0; i < AUDIT_VERDICTS; i++)
 			if (report.holds[i])
-				print_error("%s: %s\n", audit_verdict_name(i), report.text[i]);
+				print_error("%s: %s\n", audit_verdict_name((enum audit_verdict)i), report.text[i]);
 	assert_int_equal(code, EXIT_FINE);
 	fx_close_programs(fx);
 }

@@ -303,8 +303,8 @@ static void test_a_task_of_another_session_does_not_exist(void **state)
 	static const char *const rests[] = {
 		",\"agent\":\"sales-query-01\"",
 		",\"status\":\"completed\"",
-		",\"event\":\"handoff\",\"agent\":\"sales-query-01\",\"status\":\"x\","
-		"\"contents\":{}",
+		(",\"event\":\"handoff\",\"agent\":\"sales-query-01\",\"status\":\"x\","
+		 "\"contents\":{}"),
 	};
 	static const char *const methods[] = {"agent.start", "task.close", "task.event"};
 	char task[48];
