@@ -94,22 +94,90 @@ static const char *const *members_of(const struct tool *tool)
 	return tool->explain ? explain_members : row_members;
 }
 
+static bool is_type(const char *text)
+{
+	static const char *const types[] = {"integer", "bigint", "real", "text",
+					    "blob",    "null",	 "any"};
+
+	for (size_t i = 0; text != NULL && i < ARRAY_LEN(types); i++) {
+		if (strcmp(types[i], text) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool headings_fit(const struct json *columns, const struct json *types)
+{
+	if (json_type(columns) != JSON_ARRAY || json_type(types) != JSON_ARRAY ||
+	    json_len(columns) != json_len(types))
+		return false;
+	json_each(column, columns)
+	{
+		if (json_str(column) == NULL)
+			return false;
+	}
+	json_each(type, types)
+	{
+		if (!is_type(json_str(type)))
+			return false;
+	}
+	return true;
+}
+
+/* A value of a database, as docs/protocol.md writes it. */
+static bool is_cell(const struct json *cell)
+{
+	switch (json_type(cell)) {
+	case JSON_NULL:
+	case JSON_INT:
+	case JSON_REAL:
+	case JSON_STRING:
+		return true;
+	case JSON_OBJECT:
+		return json_len(cell) == 1 && json_get_str(cell, "base64") != NULL;
+	case JSON_BOOL:
+	case JSON_ARRAY:
+		break;
+	}
+	return false;
+}
+
+static bool row_fits(const struct json *row, size_t columns)
+{
+	if (json_type(row) != JSON_ARRAY || json_len(row) != columns)
+		return false;
+	json_each(cell, row)
+	{
+		if (!is_cell(cell))
+			return false;
+	}
+	return true;
+}
+
+static bool bytes_fit(const struct call *call, const struct json *rows)
+{
+	CLEANUP(buf_clear) struct buf text = BUF_INIT;
+
+	json_write(rows, &text);
+	return (int64_t)text.len <= call->limits.bytes + 2; /* the brackets */
+}
+
 static bool rows_fit(const struct call *call, const struct json *result)
 {
 	const struct json *rows = json_get(result, "rows");
-	size_t columns = json_len(json_get(result, "columns"));
+	const struct json *columns = json_get(result, "columns");
 
 	if (json_type(rows) != JSON_ARRAY || json_len(rows) > (size_t)call->limits.rows ||
 	    json_get_int(result, "row_count", -1) != (int64_t)json_len(rows) ||
-	    json_len(json_get(result, "types")) != columns ||
+	    !headings_fit(columns, json_get(result, "types")) ||
 	    json_get_int(result, "bytes_scanned", -1) < 0)
 		return false;
 	json_each(row, rows)
 	{
-		if (json_type(row) != JSON_ARRAY || json_len(row) != columns)
+		if (!row_fits(row, json_len(columns)))
 			return false;
 	}
-	return true;
+	return bytes_fit(call, rows);
 }
 
 static void take_success(struct call *call, const struct json *result)

@@ -14,6 +14,8 @@
 #include "broker/view.h"
 #include "writ/limits.h"
 
+#define STATEMENT_ID_MAX 256 /* ours are a few digits */
+
 struct asked {
 	struct broker *broker;
 	uint64_t call;
@@ -138,12 +140,22 @@ static void refuse_unprepared(struct call *call, const struct json *result)
 	call_go(call, CALL_DECIDED);
 }
 
+static int want_statement(const struct json *result, const char **ret_statement, struct err *err)
+{
+	if (json_want_str(result, "statement", ret_statement, err) < 0)
+		return -1;
+	if ((*ret_statement)[0] == '\0' || strlen(*ret_statement) > STATEMENT_ID_MAX)
+		return err_set(err, ERR_INVALID, "\"statement\" must be an id of 1 to %d bytes",
+			       STATEMENT_ID_MAX);
+	return 0;
+}
+
 static void take_prepared(struct call *call, const struct json *result)
 {
 	const char *statement;
 	struct err err;
 
-	if (json_want_str(result, "statement", &statement, &err) < 0 ||
+	if (want_statement(result, &statement, &err) < 0 ||
 	    fact_names_read(&call->tables, json_get(result, "tables"), &err) < 0 ||
 	    fact_names_read(&call->columns, json_get(result, "columns"), &err) < 0 ||
 	    fact_names_read(&call->functions, json_get(result, "functions"), &err) < 0) {

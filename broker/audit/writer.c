@@ -35,15 +35,15 @@ static int take_lock(struct audit *audit, struct err *err)
 static int open_all(struct audit *audit, const struct audit_options *options,
 		    struct recovered *recovered, struct err *err)
 {
-	struct vkey key;
+	struct vkey *key = &audit->vkey;
 
-	if (vkey_parse(options->vkey, strlen(options->vkey), &key, err) < 0)
+	if (vkey_parse(options->vkey, strlen(options->vkey), key, err) < 0)
 		return -1;
-	if (strcmp(key.name, options->origin) != 0)
-		return err_set(err, ERR_INVALID, "the log's key is named %s, not %s", key.name,
+	if (strcmp(key->name, options->origin) != 0)
+		return err_set(err, ERR_INVALID, "the log's key is named %s, not %s", key->name,
 			       options->origin);
 	if (dir_open_private_at(AT_FDCWD, options->dir, true, &audit->dir_fd, err) < 0 ||
-	    take_lock(audit, err) < 0 || recover(audit->dir_fd, &key, recovered, err) < 0)
+	    take_lock(audit, err) < 0 || recover(audit->dir_fd, key, recovered, err) < 0)
 		return -1;
 	return openings_open(options->dir, &audit->openings, err);
 }

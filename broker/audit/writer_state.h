@@ -36,6 +36,7 @@ enum close_phase {
 struct audit {
 	uv_loop_t *loop;
 	char *origin;
+	struct vkey vkey; /* what heads must be signed with */
 	struct audit_signer signer;
 	int dir_fd;
 	int lock_fd;

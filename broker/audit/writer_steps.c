@@ -82,17 +82,21 @@ static void start_write(struct audit *audit)
 }
 
 /* Sign. */
-static int check_head(const struct tree *tree, const char *note_text, struct err *err)
+/* The signature as well: a head that nobody can verify would be found only at the next start. */
+static int check_head(const struct audit *audit, const struct tree *tree, const char *note_text,
+		      struct err *err)
 {
 	CLEANUP(mem_freep) struct note *note = mem_alloc(sizeof(*note));
 	struct checkpoint checkpoint;
 	uint8_t root[SHA256_LEN];
 
 	if (note_parse(note_text, strlen(note_text), note, err) < 0 ||
+	    note_verify(note, &audit->vkey, 1, err) < 0 ||
 	    checkpoint_parse(note->text, note->text_len, &checkpoint, err) < 0)
 		return -1;
 	tree_root(tree, root);
-	if (checkpoint.size != tree->size || memcmp(root, checkpoint.root, SHA256_LEN) != 0)
+	if (strcmp(checkpoint.origin, audit->vkey.name) != 0 || checkpoint.size != tree->size ||
+	    memcmp(root, checkpoint.root, SHA256_LEN) != 0)
 		return err_set(err, ERR_INTERNAL, "the signed head is not that of our records");
 	return 0;
 }
@@ -103,7 +107,7 @@ static int take_head(struct audit *audit, const char *note, struct err *err)
 
 	for (size_t i = 0; i < audit->signing_count; i++)
 		tree_add(&tree, audit->signing_leaves[i]);
-	if (check_head(&tree, note, err) < 0)
+	if (check_head(audit, &tree, note, err) < 0)
 		return err_wrap(err, "signer");
 	audit->signed_tree = tree;
 	mem_free(audit->checkpoint);

@@ -290,7 +290,7 @@ static void on_signer_request(struct channel *channel, void *owner, int64_t id, 
 		channel_fail(channel, id, &err, NULL);
 	} else {
 		if (fx->signer_change != NULL)
-			fx->signer_change(method, result);
+			fx->signer_change(fx, method, result);
 		channel_reply(channel, id, result);
 	}
 }
@@ -379,7 +379,8 @@ static void on_connector_request(struct channel *channel, void *owner, int64_t i
 		asked->params = json_copy(params);
 		fx->asked_count++;
 	}
-	if (fx->connector_by_hand)
+	if (fx->connector_by_hand ||
+	    (fx->connector_mute != NULL && strcmp(fx->connector_mute, method) == 0))
 		return;
 	if (strcmp(method, "prepare") == 0)
 		connector_answer(channel, id, fx->prepared);
@@ -693,14 +694,20 @@ struct fx *fx_open_broker(const char *scope, const char *folder, const char *arg
 	return fx;
 }
 
-struct fx *fx_open_programs(const char *scope, const char *folder, const char *database,
-			    const char *argument)
+void fx_start_signer(struct fx *fx, const char *folder)
 {
-	struct fx *fx = fx_open_broker(scope, folder, argument);
 	const char *const signer[] = {"writ-signer", fx->path, "--reduced", NULL};
 
 	mkdirat(fx->state_fd, "signer", 0700);
 	fx->pids[1] = start_attached(fx, folder, signer, "{\"attach\":\"signer\"}");
+}
+
+struct fx *fx_open_programs(const char *scope, const char *folder, const char *database,
+			    const char *argument)
+{
+	struct fx *fx = fx_open_broker(scope, folder, argument);
+
+	fx_start_signer(fx, folder);
 	fx_start_connector(fx, folder, database);
 	return fx;
 }

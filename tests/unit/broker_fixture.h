@@ -50,7 +50,9 @@ struct fx {
 	bool raw;		 /* sessions and agents come as descriptors from now on */
 	const char *signer_mute; /* method it never answers */
 	const char *signer_fail; /* method it answers with an error */
-	void (*signer_change)(const char *method, struct json *result); /* before it leaves */
+	/* Before an answer of the signer leaves. */
+	void (*signer_change)(struct fx *fx, const char *method, struct json *result);
+	const char *connector_mute; /* method it never answers */
 	struct channel *connector;
 	bool connector_by_hand;	 /* do not answer by yourself */
 	const char *prepared;	 /* answer to prepare, as JSON */
@@ -72,6 +74,7 @@ struct fx *fx_open_programs(const char *scope, const char *folder, const char *d
 			    const char *argument);
 /* The real writ-broker alone, with an orchestrator (us) attached. */
 struct fx *fx_open_broker(const char *scope, const char *folder, const char *argument);
+void fx_start_signer(struct fx *fx, const char *folder);
 void fx_start_connector(struct fx *fx, const char *folder, const char *database);
 /* Waits for the broker to end; its exit code, or minus the signal. */
 int fx_wait_broker(struct fx *fx);

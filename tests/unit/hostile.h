@@ -38,6 +38,13 @@ static inline bool broker_lives(struct fx *fx)
 	return waitpid(fx->pids[0], NULL, WNOHANG) == 0;
 }
 
+static inline void hang_up_session(struct fx *fx, const struct channel *session)
+{
+	for (size_t i = 0; i < fx->end_count; i++)
+		if (fx->ends[i].channel == session)
+			channel_close(TAKE(fx->ends[i].channel));
+}
+
 /* Somebody else's question from connection to answer. */
 static inline void check_others_work(struct fx *fx)
 {

@@ -456,7 +456,7 @@ static void test_garbage_on_an_agents_channel_costs_that_channel(void **state)
 
 		check_costs_the_channel(fx, fd, garbage[i].name, garbage[i].bytes, garbage[i].len);
 		json_free(fx_ok(fx, session, "status", "{}"));
-		channel_close(session);
+		hang_up_session(fx, session);
 		fx_settle(fx);
 	}
 	check_others_work(fx);
