@@ -4,6 +4,9 @@
  */
 #include <errno.h>
 #include <pwd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,6 +41,22 @@ static int find_user(const char *name, struct os_user *ret_user)
 		*ret_user = (struct os_user){found->pw_uid, found->pw_gid};
 		return 0;
 	}
+}
+
+/* "uid-1002", for users that no list of names knows, as the refusal of the broker words it. */
+static bool read_uid(const char *name, struct os_user *ret_user)
+{
+	char again[32];
+	long long uid;
+
+	if (strncmp(name, "uid-", 4) != 0)
+		return false;
+	uid = strtoll(name + 4, NULL, 10);
+	snprintf(again, sizeof(again), "uid-%lld", uid);
+	if (strcmp(again, name) != 0 || uid < 0 || uid >= (long long)UINT32_MAX)
+		return false; /* (uid_t)-1 names nobody */
+	*ret_user = (struct os_user){(uid_t)uid, (gid_t)-1};
+	return true;
 }
 
 static bool look_up(struct check *check, const struct yaml *node, const char *name,
@@ -76,7 +95,9 @@ static struct json *read_groups(struct check *check, const struct yaml *node)
 {
 	struct json *groups = json_array();
 
-	if (node == NULL || !check_list(check, node, "groups"))
+	if (node == NULL || (yaml_kind(node) == YAML_LIST && yaml_len(node) == 0))
+		return groups; /* rules may still name the user */
+	if (!check_list(check, node, "groups"))
 		return groups;
 	if (yaml_len(node) > USER_GROUPS_MAX)
 		check_fail(check, "over_limit", node, "at most %u groups", USER_GROUPS_MAX);
@@ -117,7 +138,7 @@ static void add_user(struct check *check, const struct yaml *key, const struct y
 	struct os_user user;
 	struct json *json;
 
-	if (name == NULL || !look_up(check, key, name, &user))
+	if (name == NULL || (!read_uid(name, &user) && !look_up(check, key, name, &user)))
 		return;
 	json_each(other, list) if (json_get_int(other, "uid", -1) == (int64_t)user.uid)
 		check_fail(check, "duplicate", key, "%s and %s are one user (uid %u)",

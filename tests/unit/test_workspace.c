@@ -203,6 +203,21 @@ static void test_users_become_uids(void **state)
 	file_is(&made, "state/config/users.json", expected);
 }
 
+static void test_a_user_without_a_name_is_named_by_number(void **state)
+{
+	CLEANUP(made_clear) struct made made;
+	CLEANUP(mem_freep) char *expected = NULL;
+
+	(void)state;
+	expected = mem_format("{\"owner_uid\":%u,\"users\":[{\"groups\":[],\"name\":"
+			      "\"uid-4294967294\",\"uid\":4294967294}]}\n",
+			      geteuid());
+	start(&made, LEAST "users:\n  uid-4294967294: {groups: []}\n");
+	compile(&made, NULL);
+	assert_string_equal(made.text, "");
+	file_is(&made, "state/config/users.json", expected);
+}
+
 static void says(const char *writ_yaml, const char *problem)
 {
 	CLEANUP(made_clear) struct made made;
@@ -223,6 +238,12 @@ static void test_mistakes_are_shown_at_their_place(void **state)
 	     "    3 | user: {}\n      | ^");
 	says(LEAST "users: {no-such-user-here: {groups: [a]}}\n",
 	     "writ.yaml:3:9: this machine has no user \"no-such-user-here\"");
+	says(LEAST "users: {uid-4294967295: {groups: [a]}}\n", "no user \"uid-4294967295\"");
+	says(LEAST "users: {uid-01: {groups: [a]}}\n", "no user \"uid-01\"");
+	says(LEAST "users: {uid--1: {groups: [a]}}\n", "no user \"uid--1\"");
+	says(LEAST "users: {uid-: {groups: [a]}}\n", "no user \"uid-\"");
+	says(LEAST "users: {uid-7x: {groups: [a]}}\n", "no user \"uid-7x\"");
+	says(LEAST "users: {uid-99999999999999999999: {groups: [a]}}\n", "no user");
 	says(LEAST "users: {anyone: {group: [a]}}\n", "did you mean \"groups\"?");
 	says(LEAST "users: {anyone: {groups: sales}}\n", "groups must be a list");
 	says(LEAST "users: {anyone: {groups: [a, a]}}\n", "\"a\" stands twice");
@@ -452,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_every_key_arrives),
 		cmocka_unit_test(test_prices_are_exact),
 		cmocka_unit_test(test_users_become_uids),
+		cmocka_unit_test(test_a_user_without_a_name_is_named_by_number),
 		cmocka_unit_test(test_mistakes_are_shown_at_their_place),
 		cmocka_unit_test(test_rules_name_only_sources_that_exist),
 		cmocka_unit_test(test_sources_lie_in_a_folder_of_their_own),
