@@ -22,6 +22,9 @@ void call_cancel_request(struct agent *agent, int64_t id);
 /* The agent is going: its calls are cancelled and will be recorded, but answered to nobody. */
 void calls_orphan(struct agent *agent);
 
+/* Sets "tools", "data" and "limits" of result: what the agent may use and how much is left, for the
+ * constraints of its handoff. */
+void call_reach(struct agent *agent, struct json *result);
 /* {"tools":[...]}: what the agent may use now. */
 struct json *call_tool_list(struct agent *agent);
 

@@ -1,5 +1,6 @@
 /* The answer to tool.call, for whoever still waits. What a trial shows beside it is for the owner
  * who tries rules out; an agent never hears of rules. */
+#include "broker/grant.h"
 #include "broker/call_model.h"
 
 #include "broker/agent.h"
@@ -55,6 +56,28 @@ void call_reply(struct call *call)
 	if (call->trial)
 		json_set(reply, "decision", decision(call));
 	channel_reply(peer->channel, call->id, reply);
+}
+
+void call_reach(struct agent *agent, struct json *result)
+{
+	const struct connectors *connectors = &agent->peer.broker->connectors;
+	const struct bundle *bundle = agent->peer.broker->config->bundle;
+	struct subject subject = agent_subject(agent);
+	struct json *tools = json_array();
+	struct json *data = json_array();
+
+	for (size_t i = 0; i < tool_count(); i++)
+		if (policy_tool_visible(bundle, agent->name, &subject, tool_at(i)->name))
+			json_push_str(tools, tool_at(i)->name);
+	for (size_t c = 0; c < connectors->count; c++) {
+		const char *name = connectors->items[c]->name;
+
+		if (json_len(json_get(call_view(agent, "run_query", name), "tables")) > 0)
+			json_push_str(data, name);
+	}
+	json_set(result, "tools", tools);
+	json_set(result, "data", data);
+	json_set(result, "limits", grant_limits_left(agent));
 }
 
 struct json *call_tool_list(struct agent *agent)

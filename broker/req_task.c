@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "broker/agent.h"
+#include "broker/call.h"
 #include "broker/dispatch.h"
 #include "broker/peer.h"
 #include "broker/session.h"
@@ -305,5 +306,6 @@ void req_agent_start(struct peer *peer, int64_t id, const struct json *params)
 	}
 	result = json_object();
 	json_set_str(result, "channel", agent->id);
+	call_reach(agent, result);
 	channel_reply(peer->channel, id, result);
 }

@@ -91,11 +91,10 @@ int client_call(struct client *client, const char *method, struct json *params,
 {
 	if (ret_lost != NULL)
 		*ret_lost = false;
-	if (client_send(client, method, params, err) < 0) {
-		if (ret_lost != NULL)
-			*ret_lost = true;
+	/* A service that refuses us says why and leaves, perhaps before we have asked: what it said
+	 * can still be read. */
+	if (client_send(client, method, params, err) < 0 && err->kind != ERR_UNAVAILABLE)
 		return err_wrap(err, "ask the service");
-	}
 	for (;;) {
 		CLEANUP(json_freep) struct json *line = NULL;
 		int got = line_read(&client->reader, -1, &line, err);

@@ -626,6 +626,9 @@ struct fx_end *fx_agent(struct fx *fx, struct channel *session, const char *task
 
 	fx_until(fx, fx->end_count > before);
 	assert_string_equal(fx->ends[before].name, json_get_str(result, "channel"));
+	assert_int_equal(json_type(json_get(result, "tools")), JSON_ARRAY);
+	assert_int_equal(json_type(json_get(result, "data")), JSON_ARRAY);
+	assert_true(json_get_int(json_get(result, "limits"), "time_left_ms", 0) > 0);
 	return &fx->ends[before];
 }
 
