@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/query/model_check.h"
+#include "agents/query/metrics/model_check.h"
 #include "cli/args.h"
 #include "cli/ask_service.h"
 #include "cli/commands.h"

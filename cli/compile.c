@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agents/query/model.h"
+#include "agents/query/metrics/model.h"
 #include "cli/cli.h"
 #include "policy/workspace.h"
 

@@ -37,7 +37,7 @@ struct bundle;
 void workspace_check_agents(const struct workspace *workspace, const struct bundle *bundle,
 			    struct problems *problems);
 
-/* model_compile() of agents/query/model.h: metrics/ into one model per source. */
+/* model_compile() of agents/query/metrics/model.h: metrics/ into one model per source. */
 typedef int workspace_models_fn(int workspace_fd, const char *const *sources, size_t source_count,
 				struct json **ret_models, struct buf *mistakes, struct err *err);
 

@@ -3,7 +3,7 @@
 #define AGENTS_QUERY_AGENT_INTERNAL_H
 
 #include "agents/query/agent.h"
-#include "agents/query/compile.h"
+#include "agents/query/metrics/compile.h"
 #include "agents/query/planner.h"
 #include "agents/turn.h"
 

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-#include "agents/query/expression.h"
+#include "agents/query/metrics/expression.h"
 
 struct probe {
 	struct check_context *context;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "agents/query/compile.h"
+#include "agents/query/metrics/compile.h"
 #include "agents/query/draft.h"
 #include "agents/query/intent.h"
 

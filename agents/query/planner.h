@@ -17,8 +17,8 @@
 #ifndef AGENTS_QUERY_PLANNER_H
 #define AGENTS_QUERY_PLANNER_H
 
-#include "agents/query/metric_query.h"
-#include "agents/query/model.h"
+#include "agents/query/metrics/metric_query.h"
+#include "agents/query/metrics/model.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json.h"

@@ -6,7 +6,7 @@
 #ifndef AGENTS_QUERY_VOCABULARY_H
 #define AGENTS_QUERY_VOCABULARY_H
 
-#include "agents/query/model.h"
+#include "agents/query/metrics/model.h"
 #include "agents/query/sentence.h"
 #include "base/json.h"
 

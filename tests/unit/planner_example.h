@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/query/compile.h"
+#include "agents/query/metrics/compile.h"
 #include "agents/query/planner.h"
 #include "agents/query/sentence.h"
 #include "base/file.h"

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents/query/compile.h"
-#include "agents/query/model.h"
+#include "agents/query/metrics/compile.h"
+#include "agents/query/metrics/model.h"
 #include "agents/query/planner.h"
 #include "agents/query/sentence.h"
 #include "tests/lib/random/world.h"

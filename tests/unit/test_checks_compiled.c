@@ -16,7 +16,7 @@
 #include <sqlite3.h>
 
 #include "agents/query/checks.h"
-#include "agents/query/compile.h"
+#include "agents/query/metrics/compile.h"
 #include "agents/report/report.h"
 #include "base/file.h"
 

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
-#include "agents/query/compile.h"
+#include "agents/query/metrics/compile.h"
 #include "base/file.h"
 
 static sqlite3 *db;

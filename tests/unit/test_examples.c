@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents/query/compile.h"
-#include "agents/query/model_check.h"
+#include "agents/query/metrics/compile.h"
+#include "agents/query/metrics/model_check.h"
 #include "base/file.h"
 
 static sqlite3 *db;

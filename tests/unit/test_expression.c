@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agents/query/expression.h"
+#include "agents/query/metrics/expression.h"
 
 static void write_column(const struct expr_writer *writer, const struct expr *column,
 			 struct buf *out)

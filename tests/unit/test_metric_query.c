@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agents/query/metric_query.h"
+#include "agents/query/metrics/metric_query.h"
 
 static struct metric_query *read(const char *text, struct err *err)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agents/query/model.h"
-#include "agents/query/model_internal.h"
+#include "agents/query/metrics/model.h"
+#include "agents/query/metrics/model_internal.h"
 
 static struct model *read(const char *text, struct err *err)
 {

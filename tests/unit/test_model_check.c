@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-#include "agents/query/model_check.h"
+#include "agents/query/metrics/model_check.h"
 
 static const char model_text[] =
 	"{\"source\":\"s\",\"datasets\":["

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents/query/model.h"
+#include "agents/query/metrics/model.h"
 #include "base/buf.h"
 #include "base/file.h"
 

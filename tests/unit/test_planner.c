@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/query/compile.h"
+#include "agents/query/metrics/compile.h"
 #include "agents/query/planner.h"
 #include "tests/unit/planner_digest.h"
 #include "tests/unit/planner_models.h"

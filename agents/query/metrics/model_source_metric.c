@@ -6,7 +6,7 @@
  * value of another would be taken once per row of the fact. Worked out here: the fact, whether
  * values of groups add up, whether the arithmetic is exact, and which columns are read.
  */
-#include "agents/query/model_source.h"
+#include "agents/query/metrics/model_source.h"
 
 #include <inttypes.h>
 #include <stdio.h>

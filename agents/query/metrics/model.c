@@ -5,7 +5,7 @@
  * what refers to a dataset, field or relationship that is not there is left out as well, never
  * half kept. Anything of the wrong shape is an error that names it.
  */
-#include "agents/query/model_internal.h"
+#include "agents/query/metrics/model_internal.h"
 
 #include <string.h>
 

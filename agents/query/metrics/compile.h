@@ -11,13 +11,13 @@
  * Names of tables and columns are quoted by sql_name(), values written by sql_text(): nothing of a
  * question or a model enters the SQL as code. Pure: no I/O, no clock.
  */
-#ifndef AGENTS_QUERY_COMPILE_H
-#define AGENTS_QUERY_COMPILE_H
+#ifndef AGENTS_QUERY_METRICS_COMPILE_H
+#define AGENTS_QUERY_METRICS_COMPILE_H
 
 #include <stdbool.h>
 
-#include "agents/query/metric_query.h"
-#include "agents/query/model.h"
+#include "agents/query/metrics/metric_query.h"
+#include "agents/query/metrics/model.h"
 #include "base/buf.h"
 
 enum column_role {

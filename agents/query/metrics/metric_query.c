@@ -2,7 +2,7 @@
  * Metric queries: building, copying, and their JSON form. The reader is strict about shape and
  * dates; whether a name exists is the compiler's question.
  */
-#include "agents/query/metric_query.h"
+#include "agents/query/metrics/metric_query.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * reported as well. Refused beside bad shape: two of one name, an aggregate in a field, a column of
  * another dataset, a query in place of a table.
  */
-#include "agents/query/model_source.h"
+#include "agents/query/metrics/model_source.h"
 
 #include <string.h>
 #include <strings.h>

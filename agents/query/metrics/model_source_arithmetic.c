@@ -1,6 +1,6 @@
 /* The model compiler: what the arithmetic of a metric is worth. Do values of groups add up to the
  * value of all? Are they whole numbers all the way? When in doubt: no. */
-#include "agents/query/model_source.h"
+#include "agents/query/metrics/model_source.h"
 
 #include <string.h>
 

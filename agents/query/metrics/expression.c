@@ -6,7 +6,7 @@
  * SUM(CASE WHEN condition THEN x END), COUNT(*) becomes COUNT(CASE WHEN condition THEN 1 END).
  * Writing cannot fail; expression_parse.c lets nothing else into a tree.
  */
-#include "agents/query/expression.h"
+#include "agents/query/metrics/expression.h"
 
 #include <ctype.h>
 #include <string.h>

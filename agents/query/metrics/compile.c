@@ -7,7 +7,7 @@
  * have, metrics of two facts, a field that the base reaches in no way or in several, a combination
  * that has no sound meaning. Each failure says which names are at odds and what to ask instead.
  */
-#include "agents/query/compile_internal.h"
+#include "agents/query/metrics/compile_internal.h"
 
 #include <string.h>
 

@@ -13,8 +13,8 @@
  *    "order":[{"by":"net_sales","desc":true}], "limit":3,
  *    "share":true, "average_per":"customers.name", "dataset":"issues"}
  */
-#ifndef AGENTS_QUERY_METRIC_QUERY_H
-#define AGENTS_QUERY_METRIC_QUERY_H
+#ifndef AGENTS_QUERY_METRICS_METRIC_QUERY_H
+#define AGENTS_QUERY_METRICS_METRIC_QUERY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  * A model is immutable once read, and everything reachable from it is owned by it. Text is never
  * NULL where a comment does not say so. Layout of the JSON: docs/metrics.md.
  */
-#ifndef AGENTS_QUERY_MODEL_H
-#define AGENTS_QUERY_MODEL_H
+#ifndef AGENTS_QUERY_METRICS_MODEL_H
+#define AGENTS_QUERY_METRICS_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "base/json.h"
 
-struct expr; /* agents/query/expression.h */
+struct expr; /* agents/query/metrics/expression.h */
 struct model;
 struct model_dataset;
 
@@ -162,10 +162,10 @@ bool model_reaches(const struct model *model, const struct model_metric *metric,
 		   const struct model_field *field);
 
 /*
- * metrics/ of a workspace, compiled for state/config/model.json: an object with one model per source.
- * Every mistake of every file is added to mistakes as "file:line:column: text" with the line and a
- * caret; then the result is ERR_INVALID and names how many. A workspace without metrics/ gives {}.
- * In model_source.c; needs libyaml, so only `writ` links it (target model_source).
+ * metrics/ of a workspace, compiled for state/config/model.json: an object with one model per
+ * source. Every mistake of every file is added to mistakes as "file:line:column: text" with the
+ * line and a caret; then the result is ERR_INVALID and names how many. A workspace without metrics/
+ * gives {}. In model_source.c; needs libyaml, so only `writ` links it (target model_source).
  */
 struct buf;
 MUST_CHECK int model_compile(int workspace_fd, const char *const *sources, size_t source_count,

@@ -1,6 +1,6 @@
 /* The model compiler: relationships. Refused beside bad shape: ends that are no datasets, unequal
  * lists of columns, a to side whose columns hold none of its keys. */
-#include "agents/query/model_source.h"
+#include "agents/query/metrics/model_source.h"
 
 #include <string.h>
 

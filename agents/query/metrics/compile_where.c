@@ -1,6 +1,6 @@
 /* WHERE of a metric query: soft deletes, the metrics' own filters, the question's filters and
  * periods, and what must be there for a row to have a meaning. Fails as its filters do. */
-#include "agents/query/compile_internal.h"
+#include "agents/query/metrics/compile_internal.h"
 
 static void and_before(struct buf *out, size_t *count)
 {

@@ -6,7 +6,7 @@
  * finding at the place in the model's file; what keeps the check from going on (no service, budget
  * used up) ends it.
  */
-#include "agents/query/model_check.h"
+#include "agents/query/metrics/model_check.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/query/compile.h"
-#include "agents/query/model_internal.h"
+#include "agents/query/metrics/compile.h"
+#include "agents/query/metrics/model_internal.h"
 
 struct checking {
 	const struct model *model;

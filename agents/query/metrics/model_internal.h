@@ -1,10 +1,10 @@
 /* What the files of the semantic model share: the model's own memory, and looking names up in
  * expressions. Used by model*.c and compile*.c only. */
-#ifndef AGENTS_QUERY_MODEL_INTERNAL_H
-#define AGENTS_QUERY_MODEL_INTERNAL_H
+#ifndef AGENTS_QUERY_METRICS_MODEL_INTERNAL_H
+#define AGENTS_QUERY_METRICS_MODEL_INTERNAL_H
 
-#include "agents/query/expression.h"
-#include "agents/query/model.h"
+#include "agents/query/metrics/expression.h"
+#include "agents/query/metrics/model.h"
 
 struct model {
 	struct json *json; /* owns every text that was read */

@@ -1,6 +1,6 @@
 /* Expressions: literals, columns, calls, CASE and parentheses. Refused: unknown functions,
  * aggregates inside aggregates, DISTINCT anywhere but in COUNT, words that SQL keeps for itself. */
-#include "agents/query/expression_internal.h"
+#include "agents/query/metrics/expression_internal.h"
 
 #include <ctype.h>
 #include <string.h>

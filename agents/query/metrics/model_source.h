@@ -1,9 +1,9 @@
 /* What the files of the model compiler share: collecting mistakes and reading YAML strictly.
  * Read model_source.c first. */
-#ifndef AGENTS_QUERY_MODEL_SOURCE_H
-#define AGENTS_QUERY_MODEL_SOURCE_H
+#ifndef AGENTS_QUERY_METRICS_MODEL_SOURCE_H
+#define AGENTS_QUERY_METRICS_MODEL_SOURCE_H
 
-#include "agents/query/model_internal.h"
+#include "agents/query/metrics/model_internal.h"
 #include "base/buf.h"
 #include "base/yaml.h"
 

@@ -4,7 +4,7 @@
  *
  * Fails when something is asked for that is not in the result.
  */
-#include "agents/query/compile_internal.h"
+#include "agents/query/metrics/compile_internal.h"
 
 #include <string.h>
 

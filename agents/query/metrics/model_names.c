@@ -1,6 +1,6 @@
 /* The semantic model: finding things by name, what expressions refer to, and the ways between
  * datasets. Pure. */
-#include "agents/query/model_internal.h"
+#include "agents/query/metrics/model_internal.h"
 
 #include <string.h>
 #include <strings.h>

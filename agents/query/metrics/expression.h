@@ -14,8 +14,8 @@
  * Text is parsed into a tree and written again from the tree; no text of a file reaches SQL.
  * Division is exact: 1 / 2 is 0.5. Pure.
  */
-#ifndef AGENTS_QUERY_EXPRESSION_H
-#define AGENTS_QUERY_EXPRESSION_H
+#ifndef AGENTS_QUERY_METRICS_EXPRESSION_H
+#define AGENTS_QUERY_METRICS_EXPRESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
  * The first mistake ends the parse; its byte offset lets the caller point at it in the file.
  * Refused beside bad grammar: comparisons in a chain, expressions that are too long or too deep.
  */
-#include "agents/query/expression_internal.h"
+#include "agents/query/metrics/expression_internal.h"
 
 #include <string.h>
 

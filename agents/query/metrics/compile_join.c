@@ -5,7 +5,7 @@
  * Fails when a dataset lies the other way (one row has many) or when two ways lead there and the
  * model does not say which is meant.
  */
-#include "agents/query/compile_internal.h"
+#include "agents/query/metrics/compile_internal.h"
 
 #include <string.h>
 

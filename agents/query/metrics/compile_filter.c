@@ -5,7 +5,7 @@
  * by ourselves. A day stands for its whole span: "<= 2026-07-01" on a time with hours means before
  * 2026-07-02. Fails when a value does not suit its field.
  */
-#include "agents/query/compile_internal.h"
+#include "agents/query/metrics/compile_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Between the files that parse expressions only; expression_parse.c is the one to read first. */
-#ifndef AGENTS_QUERY_EXPRESSION_INTERNAL_H
-#define AGENTS_QUERY_EXPRESSION_INTERNAL_H
+#ifndef AGENTS_QUERY_METRICS_EXPRESSION_INTERNAL_H
+#define AGENTS_QUERY_METRICS_EXPRESSION_INTERNAL_H
 
-#include "agents/query/expression.h"
+#include "agents/query/metrics/expression.h"
 
 enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SIGN };
 

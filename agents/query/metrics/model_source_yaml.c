@@ -1,6 +1,6 @@
 /* The model compiler: strict reading of YAML. Each helper adds a mistake and goes on, so that one
  * run shows them all. */
-#include "agents/query/model_source.h"
+#include "agents/query/metrics/model_source.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Expressions: from bytes to tokens. Refused: quotes that never close, numbers that are none,
  * comments, and signs the language does not have. */
-#include "agents/query/expression_internal.h"
+#include "agents/query/metrics/expression_internal.h"
 
 #include <ctype.h>
 #include <stdarg.h>

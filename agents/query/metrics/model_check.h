@@ -2,10 +2,10 @@
  * A semantic model against its data: expressions run, keys are keys, relationships lead to one row,
  * metrics have the values they are known to have. For `writ metric check`. Pure but for run_sql.
  */
-#ifndef AGENTS_QUERY_MODEL_CHECK_H
-#define AGENTS_QUERY_MODEL_CHECK_H
+#ifndef AGENTS_QUERY_METRICS_MODEL_CHECK_H
+#define AGENTS_QUERY_METRICS_MODEL_CHECK_H
 
-#include "agents/query/model.h"
+#include "agents/query/metrics/model.h"
 
 /*
  * Runs one SELECT. 0 and a result {"rows":[[...]]} (the caller owns it); negative with ERR_INVALID

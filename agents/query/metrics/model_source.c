@@ -1,5 +1,6 @@
 /*
- * The model compiler: metrics/ of a workspace -> the models of state/config/model.json. Read this first.
+ * The model compiler: metrics/ of a workspace -> the models of state/config/model.json. Read this
+ * first.
  *
  *   files -> yaml -> datasets, relationships -> struct model -> metrics -> one model per source
  *
@@ -8,7 +9,7 @@
  * after a mistake, so that one run shows all of them. Nothing half right leaves: with a single
  * mistake there is no model.
  */
-#include "agents/query/model_source.h"
+#include "agents/query/metrics/model_source.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
  * What the answer says about a metric query: its columns, its definitions, its plan, and one
  * sentence that names filters, period, unit and the rules for missing values. Cannot fail.
  */
-#include "agents/query/compile_internal.h"
+#include "agents/query/metrics/compile_internal.h"
 
 #include <string.h>
 

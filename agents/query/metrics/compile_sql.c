@@ -10,7 +10,7 @@
  *
  * Fails only for an order or a filter that does not go with the query.
  */
-#include "agents/query/compile_internal.h"
+#include "agents/query/metrics/compile_internal.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* What the files of the metric compiler share. Read compile.c first. */
-#ifndef AGENTS_QUERY_COMPILE_INTERNAL_H
-#define AGENTS_QUERY_COMPILE_INTERNAL_H
+#ifndef AGENTS_QUERY_METRICS_COMPILE_INTERNAL_H
+#define AGENTS_QUERY_METRICS_COMPILE_INTERNAL_H
 
-#include "agents/query/compile.h"
-#include "agents/query/model_internal.h"
+#include "agents/query/metrics/compile.h"
+#include "agents/query/metrics/model_internal.h"
 
 #define COMPILE_METRICS_MAX 8
 #define COMPILE_DIMENSIONS_MAX 8
