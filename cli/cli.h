@@ -12,7 +12,9 @@
 struct command {
 	const char *name;
 	const char *summary;		   /* one line for `writ --help` */
-	const char *help;		   /* usage, options, examples, exit codes */
+	/* usage, options, examples, exit codes; NULL when run() answers --help by itself, since
+	 * each of its subcommands has a help of its own */
+	const char *help;
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name */
 };
 

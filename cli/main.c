@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 	command = command_find(argv[1]);
 	if (command == NULL)
 		return cli_fail(EXIT_USAGE, "no command \"%s\"; see writ --help", argv[1]);
-	if (cli_wants_help(argc - 1, argv + 1)) {
+	if (command->help != NULL && cli_wants_help(argc - 1, argv + 1)) {
 		fputs(command->help, stdout);
 		return EXIT_FINE;
 	}

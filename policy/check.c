@@ -57,8 +57,8 @@ static void list_words(struct words words, char *out, size_t size)
 	}
 }
 
-static void fail_unknown(struct check *check, const char *code, const struct yaml *node,
-			 const char *what, struct words words)
+void check_unknown(struct check *check, const char *code, const struct yaml *node, const char *what,
+		   struct words words)
 {
 	const char *text = yaml_text(node);
 	const char *near = nearest_word(text, words.items, words.count);
@@ -95,7 +95,7 @@ bool check_map(struct check *check, const struct yaml *node, const char *what,
 		if (!known) {
 			CLEANUP(mem_freep) char *of = mem_format("key of %s", what);
 
-			fail_unknown(check, "unknown_key", key, of, words);
+			check_unknown(check, "unknown_key", key, of, words);
 		}
 	}
 	return true;
@@ -198,7 +198,7 @@ const char *check_word(struct check *check, const struct yaml *node, const char 
 	for (size_t i = 0; i < words.count; i++)
 		if (strcmp(text, words.items[i]) == 0)
 			return words.items[i];
-	fail_unknown(check, "unknown_word", node, what, words);
+	check_unknown(check, "unknown_word", node, what, words);
 	return NULL;
 }
 

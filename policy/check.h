@@ -23,6 +23,10 @@ struct check {
 void check_fail(struct check *check, const char *code, const struct yaml *node, const char *format,
 		...) __attribute__((format(printf, 4, 5)));
 
+/* "unknown table "ordrs": did you mean "orders"?", or what there is. */
+void check_unknown(struct check *check, const char *code, const struct yaml *node, const char *what,
+		   struct words words);
+
 /* A map whose keys all stand in the NULL-terminated list. what: "a rule". False when it is no map;
  * unknown keys are reported, and the rest can be read. */
 bool check_map(struct check *check, const struct yaml *node, const char *what,

@@ -1,0 +1,99 @@
+/*
+ * Starts the connector of each source for one question. It confines itself as always; what it
+ * answers is a foreign program's word and is only ever compared with names. A connector that dies
+ * or is silent leaves its source unread.
+ */
+#include "cli/catalog.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/client.h"
+#include "cli/spawn.h"
+
+#define ANSWER_WAIT_S 20
+
+static int start(const struct json *service, const struct json *source, int fd, pid_t *ret_pid,
+		 struct err *err)
+{
+	const char *sandbox = json_get_str(service, "sandbox");
+	const char *args[4] = {json_key(source), json_get_str(source, "path")};
+	struct spawn spawn = {.program = "writ-sqlite", .args = args, .fd_count = 1};
+
+	if (sandbox != NULL && strcmp(sandbox, "reduced") == 0)
+		args[2] = "--reduced";
+	spawn.fds[0] = fd;
+	return spawn_program(&spawn, ret_pid, err);
+}
+
+static int ask(int fd, struct json **ret_catalog, struct err *err)
+{
+	struct timeval wait = {.tv_sec = ANSWER_WAIT_S};
+	CLEANUP(client_freep) struct client *client = client_new(fd);
+	CLEANUP(json_freep) struct json *result = NULL;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) < 0)
+		return err_errno(err, "setsockopt");
+	if (client_call(client, "catalog", NULL, NULL, NULL, &result, NULL, err) < 0)
+		return -1;
+	if (json_type(json_get(result, "tables")) != JSON_ARRAY) {
+		const char *text = json_get_str(result, "error");
+
+		return err_set(err, ERR_UNAVAILABLE, "%s",
+			       text == NULL ? "the connector gave no list of tables" : text);
+	}
+	*ret_catalog = TAKE(result);
+	return 0;
+}
+
+static int read_one(const struct json *service, const struct json *source,
+		    struct json **ret_catalog, struct err *err)
+{
+	const char *path = json_get_str(source, "path");
+	int ends[2], result;
+	pid_t pid = 0;
+
+	if (path == NULL || access(path, R_OK) < 0)
+		return err_errno(err, "%s", path == NULL ? "no path" : path);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return err_errno(err, "socketpair");
+	result = start(service, source, ends[1], &pid, err);
+	close(ends[1]);
+	if (result == 0)
+		result = ask(ends[0], ret_catalog, err);
+	else
+		close(ends[0]);
+	if (pid > 0) {
+		kill(pid, SIGTERM);
+		IGNORE(waitpid(pid, NULL, 0) < 0, "it is gone either way");
+	}
+	return result;
+}
+
+void catalogs_read(const struct json *service, struct json **ret_catalogs, struct json **ret_notes)
+{
+	struct json *catalogs = json_object();
+	struct json *notes = json_array();
+
+	json_each(source, json_get(service, "sources"))
+	{
+		struct json *catalog = NULL;
+		struct err err = {0};
+
+		if (read_one(service, source, &catalog, &err) == 0) {
+			json_set(catalogs, json_key(source), catalog);
+		} else {
+			CLEANUP(mem_freep)
+			char *note = mem_format("tables of %s: not checked (%s)", json_key(source),
+						err.text);
+
+			json_push_str(notes, note);
+		}
+	}
+	*ret_catalogs = catalogs;
+	*ret_notes = notes;
+}
