@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agents/client.h"
-#include "agents/query/sanity.h"
+#include "agents/query/check/sanity.h"
 #include "orchestrator/agent_wait.h"
 
 #define BROKER_MS 15000

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "agents/query/agent_internal.h"
-#include "agents/query/sanity.h"
+#include "agents/query/check/sanity.h"
 
 #define MATCHES_MAX 50 /* what search_values gives at most */
 #define LOOKUP_ROWS 50 /* names a person can still choose from */

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "agents/query/checks.h"
+#include "agents/query/check/checks.h"
 #include "base/file.h"
 
 static sqlite3 *db;

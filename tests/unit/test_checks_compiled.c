@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "agents/query/checks.h"
+#include "agents/query/check/checks.h"
 #include "agents/query/metrics/compile.h"
 #include "agents/report/report.h"
 #include "base/file.h"

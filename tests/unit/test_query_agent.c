@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "agents/query/agent.h"
-#include "agents/query/sanity.h"
+#include "agents/query/check/sanity.h"
 #include "tests/unit/planner_models.h"
 #include "tests/unit/planner_values.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "agents/query/sanity.h"
+#include "agents/query/check/sanity.h"
 
 #define STEPS_MAX 8
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "agents/query/sql_parse.h"
+#include "agents/query/check/sql_parse.h"
 
 static struct sql_statement *parse(const char *sql)
 {

@@ -2,7 +2,7 @@
  * From the parse tree to SELECT levels. What fails: data-changing common table expressions, SELECT
  * INTO, locking clauses, and forms that sql_from.c does not know.
  */
-#include "agents/query/sql_internal.h"
+#include "agents/query/check/sql_internal.h"
 
 #include <stdio.h>
 #include <string.h>

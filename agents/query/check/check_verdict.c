@@ -9,7 +9,7 @@
  * With compiled columns the metric is declared on the rows of its dataset, which then owns every
  * aggregate together with what it names.
  */
-#include "agents/query/check_internal.h"
+#include "agents/query/check/check_internal.h"
 
 #include <string.h>
 

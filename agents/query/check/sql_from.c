@@ -1,7 +1,7 @@
 /*
  * FROM: the tables of one level, how they are joined, and which columns are made equal.
  */
-#include "agents/query/sql_internal.h"
+#include "agents/query/check/sql_internal.h"
 
 #include <string.h>
 

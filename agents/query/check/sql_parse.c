@@ -8,7 +8,7 @@
  * What fails: text that is no SELECT of both dialects, and statements whose tree is deeper or
  * larger than base/json.h reads. The caller then knows nothing about the statement and must say so.
  */
-#include "agents/query/sql_internal.h"
+#include "agents/query/check/sql_internal.h"
 
 #include <pg_query.h>
 #include <string.h>

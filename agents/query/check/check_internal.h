@@ -2,8 +2,8 @@
 #ifndef AGENTS_QUERY_CHECK_INTERNAL_H
 #define AGENTS_QUERY_CHECK_INTERNAL_H
 
-#include "agents/query/checks.h"
-#include "agents/query/sql_parse.h"
+#include "agents/query/check/checks.h"
+#include "agents/query/check/sql_parse.h"
 
 #define CHECK_PROBES_MAX 4 /* aggregates measured at once; a statement rarely has more at risk */
 #define CHECK_PROBE_COLUMNS 4U /* shown, without the repetition, rows, distinct rows */

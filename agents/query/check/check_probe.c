@@ -15,7 +15,7 @@
  * Not measured, and so left open: window functions, FILTER, sub-queries that use columns or common
  * tables of their surroundings, owners without a known key.
  */
-#include "agents/query/check_internal.h"
+#include "agents/query/check/check_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef AGENTS_QUERY_SQL_INTERNAL_H
 #define AGENTS_QUERY_SQL_INTERNAL_H
 
-#include "agents/query/sql_parse.h"
+#include "agents/query/check/sql_parse.h"
 
 struct sql_block; /* memory of one statement, freed as a whole */
 

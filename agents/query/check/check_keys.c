@@ -4,7 +4,7 @@
  * DISTINCT, nothing at all of a lone aggregate, or the key of the one source whose rows it passes
  * on.
  */
-#include "agents/query/check_internal.h"
+#include "agents/query/check/check_internal.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * it, since the two disagree where operators end ("a<-1"). Cannot fail: what is still foreign is
  * for the parser to refuse.
  */
-#include "agents/query/sql_scan.h"
+#include "agents/query/check/sql_scan.h"
 
 #include <string.h>
 #include <strings.h>

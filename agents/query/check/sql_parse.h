@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agents/query/sql_scan.h"
+#include "agents/query/check/sql_scan.h"
 #include "base/json.h"
 
 #define SQL_SOURCES_MAX 64 /* tables of one FROM; SQLite joins no more either */

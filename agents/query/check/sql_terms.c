@@ -3,7 +3,7 @@
  * of COALESCE. A product stays whole: quantity times price is one number, whose row is that of the
  * finer table. Constants are dropped unless nothing else is left.
  */
-#include "agents/query/sql_internal.h"
+#include "agents/query/check/sql_internal.h"
 
 #include <string.h>
 

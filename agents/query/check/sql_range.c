@@ -2,7 +2,7 @@
  * Places in the text. The parse tree says where things begin; where they end is found by the
  * parentheses and keywords of the same depth.
  */
-#include "agents/query/sql_internal.h"
+#include "agents/query/check/sql_internal.h"
 
 static size_t token_of(const struct sql_tokens *tokens, const struct json *node)
 {

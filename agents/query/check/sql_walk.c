@@ -1,7 +1,7 @@
 /*
  * Walking the expressions of one level. Its depth is bounded by that of the JSON tree.
  */
-#include "agents/query/sql_internal.h"
+#include "agents/query/check/sql_internal.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * nobody described may have any column; what follows from that is "not known", never a guess
  * between several.
  */
-#include "agents/query/check_internal.h"
+#include "agents/query/check/check_internal.h"
 
 #include <string.h>
 

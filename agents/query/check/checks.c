@@ -11,14 +11,14 @@
  *
  * Nothing can fail: what is not understood becomes the note analysis.unknown.
  */
-#include "agents/query/checks.h"
+#include "agents/query/check/checks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/query/check_internal.h"
+#include "agents/query/check/check_internal.h"
 
 static struct json *copy_or_null(const struct json *json)
 {

@@ -9,7 +9,7 @@
 #ifndef AGENTS_QUERY_SANITY_H
 #define AGENTS_QUERY_SANITY_H
 
-#include "agents/query/checks.h"
+#include "agents/query/check/checks.h"
 #include "base/channel.h"
 
 #define SANITY_DESCRIBE_MAX 4 /* calls; a budget of six has to do for the question as well */

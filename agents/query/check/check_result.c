@@ -2,7 +2,7 @@
  * What a result shows by itself, what the period demands of the statement, and what the declaration
  * promised.
  */
-#include "agents/query/check_internal.h"
+#include "agents/query/check/check_internal.h"
 
 #include <math.h>
 #include <stdarg.h>

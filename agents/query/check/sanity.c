@@ -4,7 +4,7 @@
  * A call that fails, is refused or cannot be made ends its step, not the checks: what could not be
  * learned is said in a note.
  */
-#include "agents/query/sanity.h"
+#include "agents/query/check/sanity.h"
 
 #include <string.h>
 

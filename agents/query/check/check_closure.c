@@ -9,7 +9,7 @@
  * nothing stays although ON did not hold. Start rows are real, and so are those that an equality
  * which held ties to them.
  */
-#include "agents/query/check_internal.h"
+#include "agents/query/check/check_internal.h"
 
 #include <string.h>
 

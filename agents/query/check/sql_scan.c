@@ -3,7 +3,7 @@
  * fail: text that SQLite would refuse as well (an open string, a stray byte), parameters, a second
  * statement, too many parentheses.
  */
-#include "agents/query/sql_scan.h"
+#include "agents/query/check/sql_scan.h"
 
 #include <ctype.h>
 #include <string.h>
