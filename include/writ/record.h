@@ -50,6 +50,18 @@
 #define REC_ORIGIN "og"		 /* in log.open: origin of the log */
 #define REC_LOG_ID "li"		 /* in log.open: random 128-bit id, 32 hex */
 #define REC_VKEY "vk"		 /* in log.open: the log's verifier key (C2SP signed-note) */
+/* vk in key.rotate: the key that takes its place. Segments and their keys: */
+#define REC_EPOCH_KEY "ek" /* key of an epoch: log.open, segment.open its own, .close the next */
+#define REC_KEY_EPOCH "ke" /* number of the key epoch whose key "ek" is */
+#define REC_SEGMENT "sg"   /* {bytes, count, name, sha256} of the file before, or dropped */
+#define REC_OF "of"	   /* in redact: the record it is about */
+#define REC_NAME "na"	   /* in redact: name of the committed value (CM_) */
+#define REC_FROM "fr"	   /* first record of a range: of read, verify, export, hold */
+#define REC_TO "to"	   /* the record behind its last */
+#define REC_FORMAT "fm"	   /* of an export: jsonl, csv, ocsf, rfc5424, tiles */
+#define REC_SINK "sk"	   /* name of a sink */
+#define REC_STEP "ms"	   /* by how many milliseconds the clock stepped, with its sign */
+#define REC_HOLD "ho"	   /* name of a legal hold */
 
 #define EV_LOG_OPEN "log.open"
 #define EV_LOG_RECOVERED "log.recovered"
@@ -66,6 +78,19 @@
 #define EV_TOOL_INTENT "tool.intent" /* carries the decision */
 #define EV_TOOL_RESULT "tool.result"
 #define EV_REPORT_CHECK "report.check"
+#define EV_SEGMENT_OPEN "segment.open"	 /* first of every segment but the first */
+#define EV_SEGMENT_CLOSE "segment.close" /* last of every sealed segment */
+#define EV_SEGMENT_DROP "segment.drop"	 /* before the lines of a segment are removed */
+#define EV_KEY_ROTATE "key.rotate"	 /* from here on another key signs as well */
+#define EV_LOG_FULL "log.full"		 /* the disk was full (st full), and no longer (st ok) */
+#define EV_CLOCK_STEP "clock.step"
+#define EV_REDACT "redact"
+#define EV_READ "read"
+#define EV_VERIFY "verify"
+#define EV_EXPORT "export"
+#define EV_ANCHOR "anchor"
+#define EV_HOLD "hold"		 /* a legal hold: st set or lifted */
+#define EV_SINK_FAIL "sink.fail" /* a sink went down (st down) or came back (st up) */
 #define EV_CHANNEL_REFUSED "channel.refused" /* a message its channel may not send */
 
 /* Names of committed values, as they stand in a disclosure [salt, name, value]. */
@@ -77,5 +102,8 @@
 #define CM_ANSWER "answer"   /* the text of the answer */
 #define CM_HANDOFF "handoff"
 #define CM_ERROR "error"
+#define CM_FILTER "filter" /* what a reader asked the log for */
+#define CM_REASON "reason" /* of a redaction or a hold, in words */
+#define CM_PLACE "place"   /* where an anchor went */
 
 #endif
