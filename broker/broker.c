@@ -8,6 +8,11 @@
 #include "broker/trail.h"
 #include "writ/limits.h"
 
+struct setting broker_setting(const struct broker *broker)
+{
+	return (struct setting){.now_s = broker_now_s(broker)};
+}
+
 bool broker_log_works(const struct broker *broker, struct err *ret_why)
 {
 	if (broker->audit == NULL) {

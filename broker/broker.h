@@ -180,6 +180,9 @@ void broker_init(struct broker *broker, uv_loop_t *loop, const struct broker_opt
 		 struct config *config, struct token_store *store);
 void broker_clear(struct broker *broker); /* after the loop has ended */
 
+/* Where and when, for a decision made now. */
+struct setting broker_setting(const struct broker *broker);
+
 /* False, with the reason, when the log cannot be written (not open yet, stopped). */
 bool broker_log_works(const struct broker *broker, struct err *ret_why);
 

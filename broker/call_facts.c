@@ -53,6 +53,7 @@ void call_facts(const struct call *call, struct call_facts *ret_facts)
 	*ret_facts = (struct call_facts){
 		.agent = call->agent->name,
 		.subject = agent_subject(call->agent),
+		.setting = broker_setting(call->broker),
 		.tool = call->tool->name,
 		.database = call->database,
 		.tables = borrow(&call->tables),
@@ -65,6 +66,7 @@ const struct json *call_view(struct agent *agent, const char *tool, const char *
 {
 	struct broker *broker = agent->peer.broker;
 	struct subject subject = agent_subject(agent);
+	struct setting setting = broker_setting(broker);
 	CLEANUP(mem_freep)
 	char *key = mem_format("%s/%s/%lld", tool, database,
 			       (long long)token_store_epoch(broker->store));
@@ -73,7 +75,8 @@ const struct json *call_view(struct agent *agent, const char *tool, const char *
 		return agent->view;
 	json_free(agent->view);
 	mem_free(agent->view_key);
-	agent->view = policy_view(broker->config->bundle, agent->name, &subject, tool, database);
+	agent->view = policy_view(broker->config->bundle, agent->name, &subject, &setting, tool,
+				 database);
 	agent->view_key = TAKE(key);
 	return agent->view;
 }

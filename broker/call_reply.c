@@ -63,11 +63,13 @@ void call_reach(struct agent *agent, struct json *result)
 	const struct connectors *connectors = &agent->peer.broker->connectors;
 	const struct bundle *bundle = agent->peer.broker->config->bundle;
 	struct subject subject = agent_subject(agent);
+	struct setting setting = broker_setting(agent->peer.broker);
 	struct json *tools = json_array();
 	struct json *data = json_array();
 
 	for (size_t i = 0; i < tool_count(); i++)
-		if (policy_tool_visible(bundle, agent->name, &subject, tool_at(i)->name))
+		if (policy_tool_visible(bundle, agent->name, &subject, &setting,
+					tool_at(i)->name))
 			json_push_str(tools, tool_at(i)->name);
 	for (size_t c = 0; c < connectors->count; c++) {
 		const char *name = connectors->items[c]->name;
@@ -85,6 +87,7 @@ struct json *call_tool_list(struct agent *agent)
 	const struct connectors *connectors = &agent->peer.broker->connectors;
 	const struct bundle *bundle = agent->peer.broker->config->bundle;
 	struct subject subject = agent_subject(agent);
+	struct setting setting = broker_setting(agent->peer.broker);
 	const char *databases[CONNECTORS_MAX];
 	struct json *result = json_object();
 	struct json *tools = json_array();
@@ -93,7 +96,7 @@ struct json *call_tool_list(struct agent *agent)
 		const struct tool *tool = tool_at(i);
 		size_t visible = 0;
 
-		if (!policy_tool_visible(bundle, agent->name, &subject, tool->name))
+		if (!policy_tool_visible(bundle, agent->name, &subject, &setting, tool->name))
 			continue;
 		for (size_t c = 0; connectors->count > 1 && c < connectors->count; c++) {
 			const char *name = connectors->items[c]->name;

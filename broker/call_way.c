@@ -230,13 +230,14 @@ static void ask_prepare(struct call *call)
 void call_prepare(struct call *call)
 {
 	struct subject subject = agent_subject(call->agent);
+	struct setting setting = broker_setting(call->broker);
 	const char *table = json_get_str(call->arguments, "table");
 	const char *spelled;
 	char *column;
 
 	if (call->tool->way == TOOL_STATEMENT &&
 	    policy_tool_visible(call->broker->config->bundle, call->agent->name, &subject,
-				call->tool->name)) {
+				&setting, call->tool->name)) {
 		ask_prepare(call);
 		return;
 	}

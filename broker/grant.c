@@ -135,8 +135,9 @@ static struct json *make_claims(const struct agent *agent, const struct agent_de
 {
 	const struct broker *broker = agent->peer.broker;
 	struct subject subject = agent_subject(agent);
+	struct setting setting = broker_setting(broker);
 	CLEANUP(json_freep)
-	struct json *details = policy_grant(broker->config->bundle, agent->name, &subject);
+	struct json *details = policy_grant(broker->config->bundle, agent->name, &subject, &setting);
 	char digest[8 + SHA256_HEX_LEN + 1] = "sha256:";
 	struct token_fields fields = {
 		.sub = agent->peer.session->su,

@@ -59,6 +59,8 @@ struct rule {
 	struct symbol_set tools;
 	struct rule_data data;
 	struct call_limits limits; /* for allow; within the bounds of limits.h */
+	struct condition *conditions; /* condition.h; in the order of its kinds */
+	size_t condition_count;
 };
 
 struct index_span {
@@ -117,6 +119,9 @@ MUST_CHECK int bundle_rules_read(struct bundle *bundle, const struct json *rules
 void rule_clear(struct rule *rule);
 
 const struct bundle_agent *bundle_agent_find(const struct bundle *bundle, const char *name);
+
+/* bundle_conditions.c; the rule is read already. places: "users" -> "24:12", may be NULL */
+MUST_CHECK int bundle_conditions_read(struct rule *rule, const struct json *json, struct err *err);
 
 /* bundle_index.c */
 MUST_CHECK int bundle_index_build(struct bundle *bundle, struct err *err);

@@ -202,8 +202,8 @@ static int check_rule_agents(const struct bundle *bundle, const struct json *nam
 static int read_rule(struct bundle *bundle, const struct json *json, struct rule *rule,
 		     struct err *err)
 {
-	static const char *const keys[] = {"agents",   "at",	"data",	 "effect", "id",
-					   "per_call", "tools", "users", NULL};
+	static const char *const keys[] = {"agents",   "at",	 "data",  "effect", "id",
+					   "per_call", "places", "tools", "users",  NULL};
 	const char *effect;
 
 	if (json_only(json, keys, err) < 0 || json_want_str(json, "id", &rule->id, err) < 0 ||
@@ -222,7 +222,9 @@ static int read_rule(struct bundle *bundle, const struct json *json, struct rule
 		return -1;
 	if (read_data(bundle, json_get(json, "data"), rule->effect, &rule->data, err) < 0)
 		return err_wrap(err, "data");
-	return read_limits(json_get(json, "per_call"), rule->effect, &rule->limits, err);
+	if (read_limits(json_get(json, "per_call"), rule->effect, &rule->limits, err) < 0)
+		return -1;
+	return bundle_conditions_read(rule, json, err);
 }
 
 int bundle_rules_read(struct bundle *bundle, const struct json *rules, struct err *err)
@@ -250,4 +252,5 @@ void rule_clear(struct rule *rule)
 	mem_free(rule->tenants.items);
 	mem_free(rule->agents.items);
 	mem_free(rule->tools.items);
+	mem_free(rule->conditions);
 }

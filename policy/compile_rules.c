@@ -368,6 +368,35 @@ static void compile_rule_subject(struct compile *compile, const struct yaml *rul
 			      "tools", "tool", (struct words){tools, tool_word_count}));
 }
 
+static void add_place(struct json *places, const char *key, const struct yaml *node)
+{
+	CLEANUP(mem_freep) char *text = NULL;
+
+	if (node == NULL)
+		return;
+	text = mem_format("%d:%d", yaml_line(node), yaml_column(node));
+	json_set_str(places, key, text);
+}
+
+/* Where each condition stands, for traces and messages; the rule's own place names the file. */
+static struct json *compile_places(const struct yaml *rule)
+{
+	static const char *const keys[] = {"agents", "users", "tools", "data"};
+	static const char *const data_keys[] = {"database", "tables", "functions"};
+	struct json *places = json_object();
+	const struct yaml *data = yaml_get(rule, "data");
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		add_place(places, keys[i], yaml_get(rule, keys[i]));
+	for (size_t i = 0; i < ARRAY_LEN(data_keys); i++) {
+		CLEANUP(mem_freep) char *key = mem_format("data.%s", data_keys[i]);
+
+		if (data != NULL && yaml_kind(data) == YAML_MAP)
+			add_place(places, key, yaml_get(data, data_keys[i]));
+	}
+	return places;
+}
+
 static void compile_rule(struct compile *compile, const struct yaml *rule)
 {
 	static const char *const effects[] = {"allow", "ask", "deny"};
@@ -382,6 +411,7 @@ static void compile_rule(struct compile *compile, const struct yaml *rule)
 	json = json_object();
 	limits = yaml_get(rule, "per_call");
 	json_set_str(json, "at", at);
+	json_set(json, "places", compile_places(rule));
 	json_set_str(json, "id", compile_rule_id(compile, rule));
 	effect = check_word(check, check_member(check, rule, "a rule", "effect", "effect: allow"),
 			    "effect", (struct words){effects, ARRAY_LEN(effects)});

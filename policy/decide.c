@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "policy/facts.h"
+#include "policy/condition.h"
 
 /* A short text without printf, cut at the end of a character. */
 static void reason_add(struct verdict *verdict, const char *text)
@@ -36,112 +36,52 @@ static void reason_rule(struct verdict *verdict, const char *what, const struct 
 	reason_add(verdict, ")");
 }
 
-bool rule_has_subject(const struct rule *rule, const struct subject_ids *subject)
+static void trace_condition(const struct rule *rule, const struct condition *condition,
+			    const struct fact_ids *ids, enum outcome outcome, size_t part,
+			    struct condition_trace *trace)
 {
-	if (rule->everyone || symbol_set_has(&rule->users, subject->user) ||
-	    symbol_set_has(&rule->tenants, subject->tenant))
-		return true;
-	for (size_t i = 0; i < subject->group_count; i++)
-		if (symbol_set_has(&rule->groups, subject->groups[i]))
-			return true;
-	return false;
+	struct buf at = BUF_INIT;
+	struct buf want = BUF_INIT;
+	struct buf saw = BUF_INIT;
+
+	condition_at(rule, condition, &at);
+	condition_want(condition, &want);
+	condition_types[condition->kind].saw(rule, condition, ids, outcome, part, &saw);
+	*trace = (struct condition_trace){condition_types[condition->kind].name, buf_take(&at),
+					  buf_take(&want), buf_take(&saw), outcome};
 }
 
-static const struct rule_table *rule_table_find(const struct rule_data *data, symbol_t table)
+struct rule_result rule_try(const struct rule *rule, const struct fact_ids *ids, size_t from,
+			    struct rule_trace *trace)
 {
-	size_t low = 0;
-	size_t high = data->table_count;
+	struct rule_result result = {OUTCOME_HOLDS, rule->condition_count, 0};
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	for (size_t i = from; i < rule->condition_count; i++) {
+		const struct condition *condition = &rule->conditions[i];
+		size_t part = 0;
+		enum outcome outcome =
+			condition_types[condition->kind].test(rule, condition, ids, &part);
 
-		if (data->tables[middle].table == table)
-			return &data->tables[middle];
-		if (data->tables[middle].table < table)
-			low = middle + 1;
-		else
-			high = middle;
+		if (trace != NULL)
+			trace_condition(rule, condition, ids, outcome, part, &trace->conditions[i]);
+		if (outcome >= result.outcome)
+			continue;
+		result = (struct rule_result){outcome, i, part};
+		if (outcome == OUTCOME_FAILS && trace == NULL)
+			break;
 	}
-	return NULL;
+	return result;
 }
-
-static bool lists_function(const struct rule_data *data, symbol_t function)
-{
-	for (size_t i = 0; i < data->function_list_count; i++)
-		if (symbol_set_has(data->functions[i], function))
-			return true;
-	return false;
-}
-
-/* Does a rule that takes away match any part of the call? */
-static bool rule_touches(const struct rule *rule, const struct fact_ids *ids)
-{
-	const struct rule_data *data = &rule->data;
-	const struct call_facts *facts = ids->facts;
-
-	if (data->kind == DATA_ALL)
-		return true;
-	if (data->database != ids->database || ids->database == SYMBOL_NONE)
-		return false;
-	if (data->tables_all)
-		return true;
-	for (size_t i = 0; i < facts->tables.count; i++) {
-		const struct rule_table *table = rule_table_find(data, ids->tables[i].folded);
-
-		if (table != NULL && table->all)
-			return true;
-	}
-	for (size_t i = 0; i < facts->columns.count; i++) {
-		const struct fact_column *column = &ids->columns[i];
-		const struct rule_table *table =
-			rule_table_find(data, ids->tables[column->table].folded);
-
-		if (table != NULL && symbol_set_has(&table->columns, column->folded))
-			return true;
-	}
-	for (size_t i = 0; i < facts->functions.count; i++)
-		if (lists_function(data, ids->functions[i]))
-			return true;
-	return false;
-}
-
-/* How far an allow rule goes with a call; further is a nearer miss. */
-enum reach { REACH_USER, REACH_DATABASE, REACH_TABLE, REACH_COLUMN, REACH_FUNCTION, REACH_ALL };
 
 struct miss {
-	enum reach reach;
 	const struct rule *rule; /* NULL when no allow rule was tried */
-	size_t at;		 /* which table, column or function */
+	struct rule_result result;
 };
 
-static enum reach rule_reach(const struct rule *rule, const struct fact_ids *ids, size_t *ret_at)
-{
-	const struct rule_data *data = &rule->data;
-	const struct call_facts *facts = ids->facts;
-
-	if (facts->database == NULL)
-		return REACH_ALL; /* touches nothing */
-	if (data->kind != DATA_SOME || data->database != ids->database)
-		return REACH_DATABASE;
-	for (*ret_at = 0; *ret_at < facts->tables.count; ++*ret_at)
-		if (rule_table_find(data, ids->tables[*ret_at].exact) == NULL)
-			return REACH_TABLE;
-	for (*ret_at = 0; *ret_at < facts->columns.count; ++*ret_at) {
-		const struct fact_column *column = &ids->columns[*ret_at];
-		const struct rule_table *table =
-			rule_table_find(data, ids->tables[column->table].exact);
-
-		if (!column->any && !table->all && !symbol_set_has(&table->columns, column->exact))
-			return REACH_COLUMN;
-	}
-	for (*ret_at = 0; *ret_at < facts->functions.count; ++*ret_at)
-		if (!lists_function(data, ids->functions[*ret_at]))
-			return REACH_FUNCTION;
-	return REACH_ALL;
-}
-
-struct outcome {
-	const struct rule *first[3]; /* by effect */
+struct outcomes {
+	const struct rule *first[3];   /* by effect */
+	const struct rule *unclear;    /* the first that takes away and cannot be told */
+	struct rule_result unclear_at; /* where */
 	struct call_limits limits;
 	struct miss miss;
 };
@@ -158,141 +98,167 @@ static void smaller(int64_t *limit, int64_t other)
 		*limit = other;
 }
 
-static void note_allow(struct outcome *outcome, const struct rule *rule)
+static void note_allow(struct outcomes *outcomes, const struct rule *rule)
 {
-	if (outcome->first[EFFECT_ALLOW] == NULL)
-		outcome->limits = rule->limits;
-	smaller(&outcome->limits.rows, rule->limits.rows);
-	smaller(&outcome->limits.bytes, rule->limits.bytes);
-	smaller(&outcome->limits.scan_bytes, rule->limits.scan_bytes);
-	smaller(&outcome->limits.time_ms, rule->limits.time_ms);
-	note_first(&outcome->first[EFFECT_ALLOW], rule);
+	if (outcomes->first[EFFECT_ALLOW] == NULL)
+		outcomes->limits = rule->limits;
+	smaller(&outcomes->limits.rows, rule->limits.rows);
+	smaller(&outcomes->limits.bytes, rule->limits.bytes);
+	smaller(&outcomes->limits.scan_bytes, rule->limits.scan_bytes);
+	smaller(&outcomes->limits.time_ms, rule->limits.time_ms);
+	note_first(&outcomes->first[EFFECT_ALLOW], rule);
 }
 
-static void note_miss(struct miss *miss, enum reach reach, const struct rule *rule, size_t at)
+static enum condition_kind failed_kind(const struct rule *rule, struct rule_result result)
 {
-	if (miss->rule != NULL &&
-	    (reach < miss->reach || (reach == miss->reach && rule > miss->rule)))
-		return;
-	*miss = (struct miss){reach, rule, at};
+	return rule->conditions[result.failed].kind;
 }
 
-static void try_rule(const struct rule *rule, const struct fact_ids *ids, struct outcome *outcome)
+/* A rule that comes further with the call is the nearer miss; of equals the first. */
+static void note_miss(struct miss *miss, const struct rule *rule, struct rule_result result)
 {
-	enum reach reach = REACH_USER;
-	size_t at = 0;
-	bool meant = rule_has_subject(rule, &ids->subject);
+	if (miss->rule != NULL) {
+		enum condition_kind known = failed_kind(miss->rule, miss->result);
+		enum condition_kind kind = failed_kind(rule, result);
 
-	if (rule->effect != EFFECT_ALLOW) {
-		if (meant && rule_touches(rule, ids))
-			note_first(&outcome->first[rule->effect], rule);
-		return;
+		if (kind < known || (kind == known && rule > miss->rule))
+			return;
 	}
-	if (meant)
-		reach = rule_reach(rule, ids, &at);
-	if (reach == REACH_ALL)
-		note_allow(outcome, rule);
-	else
-		note_miss(&outcome->miss, reach, rule, at);
+	*miss = (struct miss){rule, result};
 }
 
-static void explain_miss(const struct miss *miss, const struct call_facts *facts,
+static void note_unclear(struct outcomes *outcomes, const struct rule *rule,
+			 struct rule_result result)
+{
+	if (outcomes->unclear != NULL && outcomes->unclear < rule)
+		return;
+	outcomes->unclear = rule;
+	outcomes->unclear_at = result;
+}
+
+static bool is_approved(const struct rule *rule, const struct names *approved)
+{
+	for (size_t i = 0; i < approved->count; i++)
+		if (strcmp(approved->items[i], rule->id) == 0)
+			return rule->effect == EFFECT_ASK;
+	return false;
+}
+
+static void try_rule(const struct rule *rule, const struct fact_ids *ids, struct outcomes *outcomes)
+{
+	struct rule_result result = rule_try(rule, ids, CONDITION_FIRST_TESTED, NULL);
+
+	if (rule->effect == EFFECT_ALLOW) {
+		if (result.outcome == OUTCOME_HOLDS)
+			note_allow(outcomes, rule);
+		else
+			note_miss(&outcomes->miss, rule, result);
+	} else if (result.outcome == OUTCOME_UNCLEAR) {
+		note_unclear(outcomes, rule, result);
+	} else if (result.outcome == OUTCOME_HOLDS && !is_approved(rule, &ids->facts->approved)) {
+		note_first(&outcomes->first[rule->effect], rule);
+	}
+}
+
+static void reason_saw(struct verdict *verdict, const struct rule *rule, struct rule_result result,
+		       const struct fact_ids *ids)
+{
+	const struct condition *condition = &rule->conditions[result.failed];
+	CLEANUP(buf_clear) struct buf saw = BUF_INIT;
+
+	condition_types[condition->kind].saw(rule, condition, ids, result.outcome, result.part,
+					     &saw);
+	reason_add(verdict, buf_str(&saw));
+}
+
+static void explain_miss(const struct miss *miss, const struct fact_ids *ids,
 			 struct verdict *verdict)
 {
+	const struct condition_type *type;
+
 	if (miss->rule == NULL) {
 		reason_add(verdict, "no rule lets agent ");
-		reason_add(verdict, facts->agent);
+		reason_add(verdict, ids->facts->agent);
 		reason_add(verdict, " use ");
-		reason_add(verdict, facts->tool);
+		reason_add(verdict, ids->facts->tool);
 		return;
 	}
+	type = &condition_types[failed_kind(miss->rule, miss->result)];
 	reason_rule(verdict, "no rule allows this; nearest: ", miss->rule);
-	switch (miss->reach) {
-	case REACH_USER:
-		reason_add(verdict, " is not for this user");
-		return;
-	case REACH_DATABASE:
-		reason_add(verdict, " does not grant database ");
-		reason_add(verdict, facts->database);
-		return;
-	case REACH_TABLE:
-		reason_add(verdict, " does not grant table ");
-		reason_add(verdict, facts->tables.items[miss->at]);
-		return;
-	case REACH_COLUMN:
-		reason_add(verdict, " does not grant column ");
-		reason_add(verdict, facts->columns.items[miss->at]);
-		return;
-	case REACH_FUNCTION:
-	case REACH_ALL: /* never a miss */
-		reason_add(verdict, " does not grant function ");
-		reason_add(verdict, facts->functions.items[miss->at]);
-		return;
-	}
+	reason_add(verdict, type->miss);
+	if (type->miss_saw)
+		reason_saw(verdict, miss->rule, miss->result, ids);
 }
 
-static void conclude(const struct outcome *outcome, const struct call_facts *facts,
+static void name_rule(struct verdict *verdict, enum effect effect, const char *code,
+		      const char *words, const struct rule *rule)
+{
+	verdict->effect = effect;
+	verdict->rule = rule->id;
+	verdict->at = rule->at;
+	verdict->code = code;
+	reason_rule(verdict, words, rule);
+}
+
+static void conclude(const struct outcomes *outcomes, const struct fact_ids *ids,
 		     struct verdict *verdict)
 {
-	static const char *const codes[] = {[EFFECT_DENY] = "rule_denies",
-					    [EFFECT_ASK] = "rule_asks",
-					    [EFFECT_ALLOW] = "allowed"};
-	static const char *const words[] = {[EFFECT_DENY] = "denied by rule ",
-					    [EFFECT_ASK] = "approval wanted by rule ",
-					    [EFFECT_ALLOW] = "allowed by rule "};
-
-	for (enum effect effect = EFFECT_DENY; effect <= EFFECT_ALLOW; effect++) {
-		const struct rule *rule = outcome->first[effect];
-
-		if (rule == NULL)
-			continue;
-		verdict->effect = effect;
-		verdict->rule = rule->id;
-		verdict->at = rule->at;
-		verdict->code = codes[effect];
-		if (effect == EFFECT_ALLOW)
-			verdict->limits = outcome->limits;
-		reason_rule(verdict, words[effect], rule);
-		return;
+	if (outcomes->first[EFFECT_DENY] != NULL) {
+		name_rule(verdict, EFFECT_DENY, "rule_denies", "denied by rule ",
+			  outcomes->first[EFFECT_DENY]);
+	} else if (outcomes->unclear != NULL) {
+		name_rule(verdict, EFFECT_DENY, "rule_unclear", "it cannot be told whether rule ",
+			  outcomes->unclear);
+		reason_add(verdict, " applies, so it denies: ");
+		reason_add(verdict, outcomes->unclear->conditions[outcomes->unclear_at.failed].key);
+		reason_add(verdict, " saw ");
+		reason_saw(verdict, outcomes->unclear, outcomes->unclear_at, ids);
+	} else if (outcomes->first[EFFECT_ASK] != NULL) {
+		name_rule(verdict, EFFECT_ASK, "rule_asks", "approval wanted by rule ",
+			  outcomes->first[EFFECT_ASK]);
+	} else if (outcomes->first[EFFECT_ALLOW] != NULL) {
+		name_rule(verdict, EFFECT_ALLOW, "allowed", "allowed by rule ",
+			  outcomes->first[EFFECT_ALLOW]);
+		verdict->limits = outcomes->limits;
+	} else {
+		verdict->code = "no_rule";
+		explain_miss(&outcomes->miss, ids, verdict);
 	}
-	verdict->code = "no_rule";
-	explain_miss(&outcome->miss, facts, verdict);
 }
 
-static void decide_ids(const struct bundle *bundle, symbol_t agent, const struct fact_ids *ids,
+static void decide_ids(const struct bundle *bundle, const struct fact_ids *ids,
 		       struct verdict *verdict)
 {
-	struct candidates candidates = bundle_candidates(bundle, agent, ids->tool);
-	struct outcome outcome = {0};
+	struct candidates candidates = bundle_candidates(bundle, ids->agent, ids->tool);
+	struct outcomes outcomes = {0};
 
 	for (size_t s = 0; s < candidates.count; s++) {
 		const struct index_span *span = candidates.spans[s];
 		const uint32_t *rules = bundle->index.rules + span->start;
 
 		for (size_t i = 0; i < span->count; i++)
-			try_rule(&bundle->rules[rules[i]], ids, &outcome);
+			try_rule(&bundle->rules[rules[i]], ids, &outcomes);
 	}
-	conclude(&outcome, ids->facts, verdict);
+	conclude(&outcomes, ids, verdict);
 }
 
 void policy_decide(const struct bundle *bundle, const struct call_facts *facts,
 		   struct verdict *ret_verdict)
 {
-	const struct bundle_agent *agent = bundle_agent_find(bundle, facts->agent);
 	CLEANUP(facts_clear) struct fact_ids ids;
 
 	memset(ret_verdict, 0, sizeof(*ret_verdict));
 	ret_verdict->effect = EFFECT_DENY;
-	if (!facts_read(bundle, facts, &ids) || facts->agent == NULL) {
+	if (!facts_read(bundle, facts, &ids)) {
 		ret_verdict->code = "malformed";
 		reason_add(ret_verdict, "the description of the call is malformed");
 		return;
 	}
-	if (agent == NULL) {
+	if (bundle_agent_find(bundle, facts->agent) == NULL) {
 		ret_verdict->code = "unknown_agent";
 		reason_add(ret_verdict, "no scope file defines agent ");
 		reason_add(ret_verdict, facts->agent);
 		return;
 	}
-	decide_ids(bundle, agent->name, &ids, ret_verdict);
+	decide_ids(bundle, &ids, ret_verdict);
 }

@@ -18,7 +18,7 @@ static bool names_sound(const struct names *names)
 
 static bool facts_sound(const struct call_facts *facts)
 {
-	if (facts->tool == NULL || facts->tool[0] == '\0')
+	if (facts->agent == NULL || facts->tool == NULL || facts->tool[0] == '\0')
 		return false;
 	if (facts->database != NULL && facts->database[0] == '\0')
 		return false;
@@ -26,7 +26,7 @@ static bool facts_sound(const struct call_facts *facts)
 	    (facts->tables.count > 0 || facts->columns.count > 0 || facts->functions.count > 0))
 		return false;
 	return names_sound(&facts->tables) && names_sound(&facts->columns) &&
-	       names_sound(&facts->functions);
+	       names_sound(&facts->functions) && names_sound(&facts->approved);
 }
 
 /* Columns of one table follow each other, so the last table found is tried first. */
@@ -130,6 +130,7 @@ bool facts_read(const struct bundle *bundle, const struct call_facts *facts, str
 		return false;
 	make_room(ids, facts);
 	ids->facts = facts;
+	ids->agent = find_name(bundle, facts->agent);
 	ids->tool = find_name(bundle, facts->tool);
 	ids->database = find_name(bundle, facts->database);
 	read_tables(bundle, &facts->tables, ids->tables);

@@ -24,6 +24,7 @@ struct fact_column {
 struct fact_ids {
 	const struct call_facts *facts; /* for messages */
 	struct subject_ids subject;
+	symbol_t agent;
 	symbol_t tool;
 	symbol_t database;
 	struct fact_table *tables;

@@ -96,13 +96,14 @@ static bool takes_rows(const char *tool)
 }
 
 static void add_tool(const struct bundle *bundle, const char *agent, const struct subject *subject,
-		     const char *tool, enum detail detail, struct json *tools)
+		     const struct setting *setting, const char *tool, enum detail detail,
+		     struct json *tools)
 {
 	struct tool_grant grant = {json_array(), json_array(), json_array(), false, 1};
 	CLEANUP(scope_rules_clear) struct scope_rules rules;
 	bool any = false;
 
-	scope_rules_find(bundle, agent, subject, tool, &rules);
+	scope_rules_find(bundle, agent, subject, setting, tool, &rules);
 	for (size_t i = 0; i < rules.count; i++) {
 		if (rules.items[i]->effect != EFFECT_ALLOW)
 			continue;
@@ -117,14 +118,15 @@ static void add_tool(const struct bundle *bundle, const char *agent, const struc
 }
 
 static struct json *grant_with_detail(const struct bundle *bundle, const char *agent,
-				      const struct subject *subject, enum detail detail)
+				      const struct subject *subject,
+				      const struct setting *setting, enum detail detail)
 {
 	struct json *details = json_array();
 	struct json *entry = json_object();
 	struct json *tools = json_object();
 
 	for (size_t i = 0; i < tool_word_count; i++)
-		add_tool(bundle, agent, subject, tool_words[i].name, detail, tools);
+		add_tool(bundle, agent, subject, setting, tool_words[i].name, detail, tools);
 	json_set_str(entry, "type", "writ_tools_v1");
 	json_set(entry, "tools", tools);
 	json_push(details, entry);
@@ -132,10 +134,10 @@ static struct json *grant_with_detail(const struct bundle *bundle, const char *a
 }
 
 struct json *policy_grant(const struct bundle *bundle, const char *agent,
-			  const struct subject *subject)
+			  const struct subject *subject, const struct setting *setting)
 {
 	for (enum detail detail = DETAIL_COLUMNS;; detail++) {
-		struct json *grant = grant_with_detail(bundle, agent, subject, detail);
+		struct json *grant = grant_with_detail(bundle, agent, subject, setting, detail);
 		struct buf bytes = BUF_INIT;
 		size_t len;
 

@@ -20,6 +20,14 @@
 #include "base/err.h"
 #include "base/json.h"
 
+/*
+ * To decide:   policy_decide(bundle, &facts, &verdict)
+ * To explain:  policy_decide_traced(bundle, &facts, &verdict, &trace): the same evaluator, which
+ *              then tests every condition of every rule and writes down each outcome
+ * One idea in one place: what a rule can ask of a call is the table of conditions in
+ * policy/condition.h; checker, evaluator, trace, schema and comparison read that table.
+ */
+
 struct bundle; /* immutable once read */
 
 struct task_budget { /* per_task of an agent */
@@ -68,7 +76,15 @@ struct names { /* a borrowed list of names */
 struct subject { /* from the verified session, never from a request */
 	const char *user;
 	struct names groups;
-	const char *tenant; /* NULL when none */
+	const char *tenant;	       /* NULL when none */
+	const struct json *attributes; /* an object, name -> text, integer, boolean or a list of
+					  these; NULL when none */
+};
+
+/* Where and when: facts like all others, so that a decision can be made again later. */
+struct setting {
+	int64_t now_s;		 /* seconds since 1970 UTC */
+	const char *environment; /* as writ.yaml names it; NULL when it names none */
 };
 
 /*
@@ -84,17 +100,27 @@ struct call_facts {
 	struct names tables;
 	struct names
 		columns; /* "table.column"; "table." when a table is touched without a column */
-	struct names functions; /* lower case */
+	struct names functions;	       /* lower case */
+	const struct json *arguments;  /* as the tool gets them, defaults filled in: an object;
+					  NULL for none */
+	struct setting setting;
+	struct names approved; /* ids of ask rules this call has an approval for: they are
+				  satisfied, and ask no more */
 };
 #define FACT_NAMES_MAX 4096u
 
 enum effect { EFFECT_DENY, EFFECT_ASK, EFFECT_ALLOW };
 
+/* Of a condition, and of a rule: its conditions' worst. UNCLEAR: cannot be told (an argument of
+ * another type than the rule speaks of). A rule that takes away and is unclear denies; a rule that
+ * grants and is unclear does not grant. */
+enum outcome { OUTCOME_FAILS, OUTCOME_UNCLEAR, OUTCOME_HOLDS };
+
 struct verdict {
 	enum effect effect;
 	const char *rule; /* owned by the bundle; NULL when no rule matched */
 	const char *at;	  /* file:line of that rule; NULL likewise */
-	/* stable: allowed, rule_denies, rule_asks, no_rule, unknown_agent, malformed */
+	/* stable: allowed, rule_denies, rule_asks, rule_unclear, no_rule, unknown_agent, malformed */
 	const char *code;
 	char reason[256];	   /* for the record and the policy author, never for the agent */
 	struct call_limits limits; /* valid for allow */
@@ -110,9 +136,44 @@ struct verdict {
 void policy_decide(const struct bundle *bundle, const struct call_facts *facts,
 		   struct verdict *ret_verdict);
 
+struct condition_trace {
+	const char *kind; /* a name of the table of conditions: "users", "data.columns" */
+	char *at;	  /* "scopes/sales.yaml:24:12" */
+	char *want;	  /* "users: [group:sales]" */
+	char *saw;	  /* "user:alice, group:hr"; of one that fails the part it fails on */
+	enum outcome outcome;
+};
+
+struct rule_trace {
+	const char *rule; /* the bundle's, as at */
+	const char *at;
+	enum effect effect;
+	bool selected; /* false: not looked at by the decision, its index key is another */
+	/* HOLDS: it allows, asks or denies; for ask also when it is satisfied by an approval */
+	enum outcome outcome;
+	size_t failed; /* the condition that decided so; condition_count when all hold */
+	struct condition_trace *conditions;
+	size_t condition_count;
+};
+
+struct policy_trace { /* every rule of the bundle, in its order; none for malformed facts */
+	struct rule_trace *rules;
+	size_t rule_count;
+};
+
+/*
+ * policy_decide(), and what it looked at: for explain, coverage and replay. A rule that is not
+ * selected has an outcome of FAILS in "agents" or "tools", and its further conditions are tested
+ * all the same, so that a nearest miss can be told. Much slower than deciding; clear the trace.
+ */
+void policy_decide_traced(const struct bundle *bundle, const struct call_facts *facts,
+			  struct verdict *ret_verdict, struct policy_trace *ret_trace);
+void policy_trace_clear(struct policy_trace *trace);
+
 /* Can this agent, for this user, use the tool at all? For listing tools and for tokens. */
 bool policy_tool_visible(const struct bundle *bundle, const char *agent,
-			 const struct subject *subject, const char *tool);
+			 const struct subject *subject, const struct setting *setting,
+			 const char *tool);
 
 /*
  * What a tool may show: every table (and column, function) that some allow rule would let this
@@ -126,7 +187,8 @@ bool policy_tool_visible(const struct bundle *bundle, const char *agent,
  * that nothing grants gives an empty view. The caller owns the result.
  */
 struct json *policy_view(const struct bundle *bundle, const char *agent,
-			 const struct subject *subject, const char *tool, const char *database);
+			 const struct subject *subject, const struct setting *setting,
+			 const char *tool, const char *database);
 
 /*
  * The claims "authorization_details" of a token for this agent and user: an upper bound of what
@@ -138,7 +200,7 @@ struct json *policy_view(const struct bundle *bundle, const char *agent,
  */
 #define POLICY_GRANT_BYTES_MAX 4096u
 struct json *policy_grant(const struct bundle *bundle, const char *agent,
-			  const struct subject *subject);
+			  const struct subject *subject, const struct setting *setting);
 
 /* The arguments that a grant constrains, for token_allows():
  *   {"database":"sales","tables":["orders"],"columns":["orders.status"]}, and for run_query

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/condition.h"
 #include "policy/scope.h"
 
 static int compare_rules(const void *left, const void *right)
@@ -15,33 +16,57 @@ static int compare_rules(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-void scope_rules_find(const struct bundle *bundle, const char *agent, const struct subject *subject,
-		      const char *tool, struct scope_rules *ret_rules)
+/* What is known before there is a call; the rest may come out either way. A rule that takes away
+ * and cannot be told counts as one that does. */
+static bool speaks_of(const struct rule *rule, const struct fact_ids *ids)
 {
-	const struct bundle_agent *known = bundle_agent_find(bundle, agent);
-	symbol_t groups[SUBJECT_GROUPS_MAX];
-	struct subject_ids ids;
-	struct candidates candidates;
+	for (size_t i = CONDITION_FIRST_TESTED; i < rule->condition_count; i++) {
+		const struct condition *condition = &rule->conditions[i];
+		const struct condition_type *type = &condition_types[condition->kind];
+		enum outcome outcome;
+		size_t part;
+
+		if (!type->listing)
+			continue;
+		outcome = type->test(rule, condition, ids, &part);
+		if (outcome == OUTCOME_FAILS ||
+		    (outcome == OUTCOME_UNCLEAR && rule->effect == EFFECT_ALLOW))
+			return false;
+	}
+	return true;
+}
+
+static void take_candidates(const struct bundle *bundle, const struct fact_ids *ids,
+			    struct scope_rules *rules)
+{
+	struct candidates candidates = bundle_candidates(bundle, ids->agent, ids->tool);
 	size_t most = 0;
 
-	memset(ret_rules, 0, sizeof(*ret_rules));
-	if (known == NULL || tool == NULL || !subject_read(bundle, subject, groups, &ids))
-		return;
-	candidates = bundle_candidates(bundle, known->name,
-				       symbols_find(&bundle->symbols, tool, strlen(tool)));
 	for (size_t s = 0; s < candidates.count; s++)
 		most += candidates.spans[s]->count;
-	ret_rules->items = mem_array(most, sizeof(*ret_rules->items));
+	rules->items = mem_array(most, sizeof(*rules->items));
 	for (size_t s = 0; s < candidates.count; s++)
 		for (size_t i = 0; i < candidates.spans[s]->count; i++) {
 			size_t at = bundle->index.rules[candidates.spans[s]->start + i];
-			const struct rule *rule = &bundle->rules[at];
 
-			if (rule_has_subject(rule, &ids))
-				ret_rules->items[ret_rules->count++] = rule;
+			if (speaks_of(&bundle->rules[at], ids))
+				rules->items[rules->count++] = &bundle->rules[at];
 		}
-	if (ret_rules->count > 0)
-		qsort(ret_rules->items, ret_rules->count, sizeof(*ret_rules->items), compare_rules);
+	if (rules->count > 0)
+		qsort(rules->items, rules->count, sizeof(*rules->items), compare_rules);
+}
+
+void scope_rules_find(const struct bundle *bundle, const char *agent, const struct subject *subject,
+		      const struct setting *setting, const char *tool,
+		      struct scope_rules *ret_rules)
+{
+	const struct call_facts facts = {
+		.agent = agent, .subject = *subject, .tool = tool, .setting = *setting};
+	CLEANUP(facts_clear) struct fact_ids ids;
+
+	memset(ret_rules, 0, sizeof(*ret_rules));
+	if (facts_read(bundle, &facts, &ids) && bundle_agent_find(bundle, agent) != NULL)
+		take_candidates(bundle, &ids, ret_rules);
 }
 
 void scope_rules_clear(struct scope_rules *rules)
@@ -59,12 +84,13 @@ bool scope_is_closed(const struct scope_rules *rules)
 }
 
 bool policy_tool_visible(const struct bundle *bundle, const char *agent,
-			 const struct subject *subject, const char *tool)
+			 const struct subject *subject, const struct setting *setting,
+			 const char *tool)
 {
 	CLEANUP(scope_rules_clear) struct scope_rules rules;
 	bool granted = false;
 
-	scope_rules_find(bundle, agent, subject, tool, &rules);
+	scope_rules_find(bundle, agent, subject, setting, tool, &rules);
 	for (size_t i = 0; i < rules.count; i++)
 		granted = granted || rules.items[i]->effect == EFFECT_ALLOW;
 	return granted && !scope_is_closed(&rules);

@@ -11,7 +11,8 @@ struct scope_rules { /* in the order of the bundle */
 
 /* None for an unknown agent or a malformed subject. */
 void scope_rules_find(const struct bundle *bundle, const char *agent, const struct subject *subject,
-		      const char *tool, struct scope_rules *ret_rules);
+		      const struct setting *setting, const char *tool,
+		      struct scope_rules *ret_rules);
 void scope_rules_clear(struct scope_rules *rules);
 /* Does a deny rule take away every call? A rule against a whole database does not: calls that touch
  * no database remain. */

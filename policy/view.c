@@ -264,7 +264,8 @@ static bool sort_out(struct scope_rules *rules, const char *database, bool state
 }
 
 struct json *policy_view(const struct bundle *bundle, const char *agent,
-			 const struct subject *subject, const char *tool, const char *database)
+			 const struct subject *subject, const struct setting *setting,
+			 const char *tool, const char *database)
 {
 	const struct tool_word *word = tool == NULL ? NULL : tool_word_find(tool);
 	CLEANUP(scope_rules_clear) struct scope_rules rules;
@@ -273,7 +274,7 @@ struct json *policy_view(const struct bundle *bundle, const char *agent,
 	struct json *view = json_object();
 	bool nothing;
 
-	scope_rules_find(bundle, agent, subject, tool, &rules);
+	scope_rules_find(bundle, agent, subject, setting, tool, &rules);
 	nothing = sort_out(&rules, database, word != NULL && word->statement);
 	granted = gather_tables(&rules, true);
 	taken = gather_tables(&rules, false);

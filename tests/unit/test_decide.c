@@ -531,13 +531,14 @@ static void test_decide_reason_is_cut_between_characters_and_printable(void **st
 
 /* ---- views, visibility, grants ---- */
 
+static const struct setting now = {.now_s = 1796083300};
 static const struct subject alice = {.user = "alice", .groups = LIST("sales")};
 static const struct subject stranger = {.user = "mallory"};
 
 static void view_is(const struct bundle *bundle, const struct subject *subject, const char *tool,
 		    const char *expected)
 {
-	struct json *view = policy_view(bundle, "sales-query-01", subject, tool, "sales");
+	struct json *view = policy_view(bundle, "sales-query-01", subject, &now, tool, "sales");
 	struct buf text = BUF_INIT;
 
 	json_write(view, &text);
@@ -646,10 +647,10 @@ static void test_view_of_everything_denied_is_empty(void **state)
 	view_is(other, &alice, "run_query",
 		"{\"database\":\"sales\",\"tables\":{\"orders\":\"all\"},"
 		"\"functions\":[\"count\",\"sum\"],\"except\":{}}");
-	assert_false(policy_tool_visible(all, "sales-query-01", &alice, "run_query"));
-	assert_true(policy_tool_visible(whole, "sales-query-01", &alice, "run_query"));
-	assert_true(policy_tool_visible(other, "sales-query-01", &alice, "run_query"));
-	assert_true(policy_tool_visible(all, "sales-query-01", &stranger, "run_query"));
+	assert_false(policy_tool_visible(all, "sales-query-01", &alice, &now, "run_query"));
+	assert_true(policy_tool_visible(whole, "sales-query-01", &alice, &now, "run_query"));
+	assert_true(policy_tool_visible(other, "sales-query-01", &alice, &now, "run_query"));
+	assert_true(policy_tool_visible(all, "sales-query-01", &stranger, &now, "run_query"));
 }
 
 static void test_view_hides_what_wants_approval_unless_a_statement_can_ask(void **state)
@@ -667,7 +668,7 @@ static void test_view_hides_what_wants_approval_unless_a_statement_can_ask(void 
 	view_is(bundle, &alice, "run_query",
 		"{\"database\":\"sales\",\"tables\":{\"orders\":\"all\"},"
 		"\"functions\":[\"count\",\"sum\"],\"except\":{}}");
-	assert_true(policy_tool_visible(bundle, "sales-query-01", &alice, "search_values"));
+	assert_true(policy_tool_visible(bundle, "sales-query-01", &alice, &now, "search_values"));
 }
 
 static void test_tool_is_visible_only_to_whom_a_rule_grants_it(void **state)
@@ -676,18 +677,18 @@ static void test_tool_is_visible_only_to_whom_a_rule_grants_it(void **state)
 	struct bundle *bundle = bundle_of(SAMPLE_READ_SALES "," SAMPLE_NEVER_PAYROLL);
 
 	(void)state;
-	assert_true(policy_tool_visible(bundle, "sales-query-01", &alice, "run_query"));
-	assert_false(policy_tool_visible(bundle, "sales-query-01", &alice, "explain_query"));
-	assert_false(policy_tool_visible(bundle, "sales-query-01", &stranger, "run_query"));
-	assert_false(policy_tool_visible(bundle, "sales-report-01", &alice, "run_query"));
-	assert_false(policy_tool_visible(bundle, "nobody", &alice, "run_query"));
-	assert_false(policy_tool_visible(bundle, "sales-query-01", &alice, NULL));
+	assert_true(policy_tool_visible(bundle, "sales-query-01", &alice, &now, "run_query"));
+	assert_false(policy_tool_visible(bundle, "sales-query-01", &alice, &now, "explain_query"));
+	assert_false(policy_tool_visible(bundle, "sales-query-01", &stranger, &now, "run_query"));
+	assert_false(policy_tool_visible(bundle, "sales-report-01", &alice, &now, "run_query"));
+	assert_false(policy_tool_visible(bundle, "nobody", &alice, &now, "run_query"));
+	assert_false(policy_tool_visible(bundle, "sales-query-01", &alice, &now, NULL));
 }
 
 static char *grant_text(const struct bundle *bundle, const char *agent,
 			const struct subject *subject)
 {
-	struct json *grant = policy_grant(bundle, agent, subject);
+	struct json *grant = policy_grant(bundle, agent, subject, &now);
 	struct buf text = BUF_INIT;
 
 	json_write(grant, &text);

@@ -446,8 +446,8 @@ static bool json_lists(const struct json *array, const char *word)
 
 static void within_view(const struct bundle *bundle, const struct call_facts *facts)
 {
-	struct json *view =
-		policy_view(bundle, facts->agent, &facts->subject, facts->tool, facts->database);
+	struct json *view = policy_view(bundle, facts->agent, &facts->subject, &facts->setting,
+					facts->tool, facts->database);
 
 	for (size_t i = 0; i < facts->tables.count; i++)
 		assert_non_null(json_get(json_get(view, "tables"), facts->tables.items[i]));
@@ -477,7 +477,7 @@ static void subset(const struct json *constraint, const struct json *values)
 
 static void within_grant(const struct bundle *bundle, const struct call_facts *facts)
 {
-	struct json *grant = policy_grant(bundle, facts->agent, &facts->subject);
+	struct json *grant = policy_grant(bundle, facts->agent, &facts->subject, &facts->setting);
 	struct json *arguments = policy_call_arguments(facts, 1);
 	const struct json *tool = json_get(json_get(json_at(grant, 0), "tools"), facts->tool);
 
@@ -517,7 +517,8 @@ static void test_decisions_agree_with_a_naive_evaluator(void **state)
 			if (verdict.effect != EFFECT_ALLOW)
 				continue;
 			assert_true(policy_tool_visible(bundle, call.facts.agent,
-							&call.facts.subject, call.facts.tool));
+							&call.facts.subject, &call.facts.setting,
+							call.facts.tool));
 			if (c % 8 == 0) {
 				within_view(bundle, &call.facts);
 				within_grant(bundle, &call.facts);
