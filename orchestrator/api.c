@@ -176,15 +176,6 @@ struct forward {
 	bool status;
 };
 
-static struct session *forward_session(const struct forward *forward)
-{
-	struct session *session = forward->orchestrator->sessions;
-
-	while (session != NULL && strcmp(session->id, forward->session) != 0)
-		session = session->next;
-	return session;
-}
-
 static void add_own_status(const struct orchestrator *orchestrator, struct json *status)
 {
 	struct json *own = json_object();
@@ -201,7 +192,7 @@ static void add_own_status(const struct orchestrator *orchestrator, struct json 
 static void on_forwarded(void *data, const struct json *result, const struct err *err)
 {
 	struct forward *forward = data;
-	struct session *session = forward_session(forward);
+	struct session *session = session_find(forward->orchestrator, forward->session);
 
 	if (session != NULL && session->client != NULL) {
 		if (err != NULL) {

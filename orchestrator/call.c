@@ -1,11 +1,14 @@
 /*
  * OPEN (task.open) -> START (agent.start) -> TOKEN -> CALL or LIST -> CHECK (run_query) -> CLOSE.
  * Callbacks store and step; the call counts who holds it, like a task.
+ *
+ * A cancelled call has its failure from then on, whatever still comes, and skips to CLOSE: at once
+ * while it starts or runs (its channel is closed, which cancels it at the broker too), and with the
+ * broker's answer while it opens, since only that names the task to close.
  */
 #include "orchestrator/call.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "agents/client.h"
 #include "agents/query/check/sanity.h"
@@ -15,6 +18,7 @@
 
 struct call {
 	struct call *next;
+	struct orchestrator *orchestrator;
 	struct session *session; /* NULL once it has ended */
 	int64_t reply_to;
 	unsigned pending;
@@ -27,14 +31,14 @@ struct call {
 	char *task;
 	struct channel *channel; /* the agent channel */
 	struct json *result;	 /* what the person gets */
-	struct err failure;	 /* kind ERR_NONE: none */
+	struct err failure;	 /* kind ERR_NONE: none; the first one counts */
+	bool closing;		 /* too late to cancel */
+	bool cancelled;
 };
-
-static struct call *calls; /* live ones, of all sessions */
 
 static void call_free(struct call *call)
 {
-	struct call **link = &calls;
+	struct call **link = &call->orchestrator->calls;
 
 	while (*link != call)
 		link = &(*link)->next;
@@ -92,7 +96,7 @@ static void on_closed(void *data, const struct json *result, const struct err *e
 
 static const char *closing_status(const struct call *call)
 {
-	if (call->session == NULL)
+	if (call->cancelled)
 		return "cancelled";
 	return call->failure.kind == ERR_NONE && json_get_bool(call->result, "ok", true)
 		       ? "completed"
@@ -104,6 +108,7 @@ static void close_call(struct call *call)
 {
 	struct json *params;
 
+	call->closing = true;
 	if (call->session == NULL || call->task == NULL) {
 		answer(call);
 		return;
@@ -111,6 +116,8 @@ static void close_call(struct call *call)
 	params = json_object();
 	json_set_str(params, "task", call->task);
 	json_set_str(params, "status", closing_status(call));
+	if (call->failure.kind != ERR_NONE)
+		json_set_str(params, "reason", call->failure.text);
 	call_hold(call);
 	if (channel_call(call->session->broker, "task.close", params, BROKER_MS, on_closed, call) ==
 	    0)
@@ -119,8 +126,18 @@ static void close_call(struct call *call)
 
 static void fail(struct call *call, const struct err *why)
 {
-	call->failure = *why;
+	if (call->failure.kind == ERR_NONE)
+		call->failure = *why;
 	close_call(call);
+}
+
+/* True if the call is to stop here; it is then already closing. */
+static bool stop_if_ended(struct call *call)
+{
+	if (call->failure.kind == ERR_NONE && call->session != NULL)
+		return false;
+	fail(call, &(struct err){ERR_CANCELED, "the session has ended"});
+	return true;
 }
 
 static void on_checked(void *data, struct json *flags, int tool_calls)
@@ -206,11 +223,8 @@ static void on_started(void *data, int fd, const struct json *started, const str
 	struct call *call = data;
 
 	(void)started;
-	if (err != NULL || call->session == NULL) {
-		if (fd >= 0)
-			close(fd);
-		fail(call,
-		     err != NULL ? err : &(struct err){ERR_CANCELED, "the session has ended"});
+	if (err != NULL) {
+		fail(call, err);
 		call_release(call);
 		return;
 	}
@@ -227,15 +241,19 @@ static void on_started(void *data, int fd, const struct json *started, const str
 static void on_opened(void *data, const struct json *result, const struct err *err)
 {
 	struct call *call = data;
+	const char *task = json_get_str(result, "task");
 
-	if (err != NULL || call->session == NULL) {
+	if (err != NULL || task == NULL) {
 		fail(call,
-		     err != NULL ? err : &(struct err){ERR_CANCELED, "the session has ended"});
+		     err != NULL ? err : &(struct err){ERR_INTERNAL, "the broker opened no task"});
 		call_release(call);
 		return;
 	}
-	call->task = mem_str(json_get_str(result, "task"));
-	agent_start(call->session, call->task, call->agent, NULL, on_started, call);
+	call->task = mem_str(task);
+	if (stop_if_ended(call))
+		call_release(call);
+	else
+		agent_start(call->session, call->task, call->agent, NULL, on_started, call);
 }
 
 void call_start(struct session *session, int64_t reply_to, const struct call_request *request)
@@ -251,40 +269,54 @@ void call_start(struct session *session, int64_t reply_to, const struct call_req
 	call->label = mem_str(request->label);
 	call->arguments =
 		request->arguments != NULL ? json_copy(request->arguments) : json_object();
-	call->next = calls;
-	calls = call;
+	call->orchestrator = session->orchestrator;
+	call->next = call->orchestrator->calls;
+	call->orchestrator->calls = call;
 	json_set_str(params, "kind", call->kind);
 	call_hold(call);
 	if (channel_call(session->broker, "task.open", params, BROKER_MS, on_opened, call) == 0)
 		on_opened(call, NULL, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
 }
 
+/* Hastens its end; see the top of this file. It may be freed in here. */
+static void stop(struct call *call, const char *why)
+{
+	struct channel *channel = TAKE(call->channel);
+
+	if (call->closing) {
+		channel_close(channel);
+		return;
+	}
+	call_hold(call);
+	call->cancelled = true;
+	err_set(&call->failure, ERR_CANCELED, "%s", why);
+	agent_wait_cancel(call->orchestrator, call);
+	channel_close(channel);
+	call_release(call);
+}
+
 void call_cancel(struct session *session, const char *label)
 {
-	for (struct call *call = calls; call != NULL; call = call->next) {
+	for (struct call *call = session->orchestrator->calls; call != NULL; call = call->next) {
 		if (call->session != session || call->label == NULL ||
 		    strcmp(call->label, label) != 0)
 			continue;
-		call_hold(call);
-		channel_close(TAKE(call->channel));
-		call_release(call);
+		stop(call, "cancelled on request");
 		return;
 	}
 }
 
-/* Closing the agent channel cancels what runs at the broker. */
+/* The broker closes the session's tasks by itself. */
 void calls_session_ended(struct session *session)
 {
-	struct call *call = calls;
+	struct call *call = session->orchestrator->calls;
 
 	while (call != NULL) {
 		struct call *next = call->next;
 
 		if (call->session == session) {
 			call->session = NULL;
-			call_hold(call);
-			channel_close(TAKE(call->channel));
-			call_release(call);
+			stop(call, "the session has ended");
 		}
 		call = next;
 	}

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "orchestrator/agent_wait.h"
 #include "orchestrator/confine.h"
 #include "orchestrator/orchestrator.h"
 #include "orchestrator/queue.h"
@@ -70,6 +71,7 @@ static void shut_down(struct orchestrator *orchestrator)
 	while (orchestrator->sessions != NULL)
 		session_end(orchestrator->sessions, "the service stops");
 	queue_close(orchestrator);
+	agent_wait_close(orchestrator);
 	while (uv_loop_close(orchestrator->loop) == UV_EBUSY)
 		uv_run(orchestrator->loop, UV_RUN_ONCE);
 	store_close(orchestrator->store);
@@ -93,6 +95,7 @@ static int run(struct orchestrator *orchestrator, const char *workspace, bool re
 	orchestrator->loop = &loop;
 	orchestrator->config = config;
 	queue_init(orchestrator);
+	agent_wait_init(orchestrator);
 	orchestrator_open_lane(orchestrator, LANE_FD);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	shut_down(orchestrator);

@@ -39,6 +39,8 @@ struct session {
 
 /* A started agent whose descriptor and id have not both arrived yet. */
 struct agent_wait;
+/* One tool call of a person. */
+struct call;
 
 struct orchestrator {
 	uv_loop_t *loop;
@@ -47,13 +49,18 @@ struct orchestrator {
 	struct lane *lane;
 	struct session *sessions;
 	struct task *tasks; /* live ones */
+	struct call *calls; /* live ones */
 	struct agent_wait *agent_waits;
+	uv_timer_t agent_timer;
+	int64_t agent_start_ms; /* how long an agent may take to start */
 	uv_timer_t queue_timer;
 	enum sandbox_level sandbox;
 	bool stopping;
 };
 
 /* sessions.c: what arrives on the lane. */
+struct session *session_find(const struct orchestrator *orchestrator,
+			     const char *id); /* NULL: has ended */
 void orchestrator_open_lane(struct orchestrator *orchestrator, int lane_fd);
 /* Ends the session: its tasks are cancelled, its channels closed. */
 void session_end(struct session *session, const char *why);

@@ -16,7 +16,7 @@
 /* A question and a few options; no person's program needs more. */
 #define CLIENT_LINE_MAX (1u << 20)
 
-static struct session *session_find(struct orchestrator *orchestrator, const char *id)
+struct session *session_find(const struct orchestrator *orchestrator, const char *id)
 {
 	struct session *session = orchestrator->sessions;
 
@@ -111,19 +111,29 @@ static void client_arrived(struct orchestrator *orchestrator, const struct json 
 	channel_set_line_max(session->client, CLIENT_LINE_MAX);
 }
 
+static void agent_arrived(struct orchestrator *orchestrator, const struct json *message, int fd)
+{
+	struct session *session = session_find(orchestrator, json_get_str(message, "session"));
+	const char *channel = json_get_str(message, "channel");
+
+	if (fd >= 0 && session != NULL && channel != NULL && strlen(channel) < CHANNEL_ID_MAX)
+		agent_wait_arrived(session, channel, fd);
+	else if (fd >= 0)
+		close(fd); /* its session has already ended */
+}
+
 static void on_lane_message(struct lane *lane, void *owner, const struct json *message, int fd)
 {
 	struct orchestrator *orchestrator = owner;
 	const char *kind = json_get_str(message, "kind");
-	const char *channel = json_get_str(message, "channel");
 
 	(void)lane;
 	if (kind != NULL && strcmp(kind, "session") == 0) {
 		session_arrived(orchestrator, message, fd);
 	} else if (kind != NULL && strcmp(kind, "client") == 0) {
 		client_arrived(orchestrator, message, fd);
-	} else if (kind != NULL && strcmp(kind, "agent") == 0 && channel != NULL && fd >= 0) {
-		agent_wait_arrived(orchestrator, channel, fd);
+	} else if (kind != NULL && strcmp(kind, "agent") == 0) {
+		agent_arrived(orchestrator, message, fd);
 	} else {
 		log_error("the broker sent an unknown message on the lane");
 		if (fd >= 0)

@@ -68,6 +68,7 @@ struct task *task_find(struct orchestrator *orchestrator, const char *id)
 /* Hastens the end: whoever works on the task reports back with cancelled, and run.c closes it. */
 void task_cancel(struct task *task)
 {
+	task_hold(task);
 	task->cancel_wanted = true;
 	if (task->query != NULL)
 		query_agent_cancel(task->query);
@@ -75,6 +76,9 @@ void task_cancel(struct task *task)
 		report_agent_cancel(task->report);
 	else if (task->state == TASK_QUEUED)
 		run_end_queued(task);
+	else
+		agent_wait_cancel(task->orchestrator, task);
+	task_release(task);
 }
 
 /* The broker has closed the session's tasks by itself; here they only have to stop. */
@@ -87,9 +91,7 @@ void tasks_session_ended(struct session *session)
 
 		if (task->session == session) {
 			task->session = NULL;
-			task_hold(task);
 			task_cancel(task);
-			task_release(task);
 		}
 		task = next;
 	}
