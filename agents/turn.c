@@ -233,8 +233,12 @@ void turn_call(struct turn *turn, const char *tool, struct json *arguments, cons
 	turn->calls_left--;
 	turn->calls_made++;
 	turn->call_id = client_tool_call(turn->channel, tool, arguments, 0, on_called, turn);
-	if (turn->call_id == 0)
-		end(turn, ERR_UNAVAILABLE, "the call could not be sent to the broker");
+	if (turn->call_id == 0) {
+		struct err why = {0};
+
+		channel_why_not(turn->channel, "the broker", &why);
+		end(turn, why.kind, why.text);
+	}
 }
 
 void turn_cancel(struct turn *turn)

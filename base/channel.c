@@ -235,6 +235,14 @@ int64_t channel_call(struct channel *channel, const char *method, struct json *p
 	return call->id;
 }
 
+int channel_why_not(const struct channel *channel, const char *peer, struct err *err)
+{
+	if (channel == NULL || channel->state != CHANNEL_OPEN)
+		return err_set(err, ERR_UNAVAILABLE, "%s is gone", peer);
+	return err_set(err, ERR_LIMIT, "the message to %s would be over %u bytes", peer,
+		       CHANNEL_LINE_MAX);
+}
+
 void channel_forget(struct channel *channel, int64_t call_id)
 {
 	struct channel_call *call = channel_calls_find(&channel->calls, call_id);

@@ -65,6 +65,9 @@ void channel_pause(struct channel *channel, bool paused);
  * channel has ended, or the line would be over CHANNEL_LINE_MAX. */
 int64_t channel_call(struct channel *channel, const char *method, struct json *params,
 		     int64_t timeout_ms, channel_done *done, void *data);
+/* Why channel_call() has just returned 0, for a person: the peer (as messages call it) is gone, or
+ * ERR_LIMIT: the message was too long. channel may be NULL: gone. Returns -1. */
+int channel_why_not(const struct channel *channel, const char *peer, struct err *err);
 /* Forgets a pending call: its done is called with ERR_CANCELED at once. The peer is not told. */
 void channel_forget(struct channel *channel, int64_t call_id);
 void channel_notify(struct channel *channel, const char *method, struct json *params);

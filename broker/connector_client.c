@@ -124,7 +124,7 @@ int connector_call(struct connector *connector, const char *method, struct json 
 	asked->data = data;
 	if (channel_call(connector->channel, method, params, timeout_ms, on_answer, asked) == 0) {
 		mem_free(asked);
-		return err_set(err, ERR_UNAVAILABLE, "the connector is ending");
+		return channel_why_not(connector->channel, "the connector", err);
 	}
 	return 0;
 }

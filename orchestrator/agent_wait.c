@@ -183,7 +183,7 @@ void agent_start(struct session *session, const char *task, const char *agent, c
 	wait->call = channel_call(session->broker, "agent.start", params,
 				  session->orchestrator->agent_start_ms, on_started, wait);
 	if (wait->call == 0) {
-		err_set(&gone, ERR_UNAVAILABLE, "the broker is gone");
+		channel_why_not(session->broker, "the broker", &gone);
 		fail(wait, &gone);
 	}
 }

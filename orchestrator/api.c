@@ -222,7 +222,7 @@ static int forward(struct session *session, int64_t id, const char *method,
 			 on_forwarded, forward) > 0)
 		return 0;
 	mem_free(forward);
-	return err_set(err, ERR_UNAVAILABLE, "the broker is gone");
+	return channel_why_not(session->broker, "the broker", err);
 }
 
 static int handle_token_list(struct session *session, int64_t id, const struct json *params,

@@ -120,8 +120,12 @@ static void close_call(struct call *call)
 		json_set_str(params, "reason", call->failure.text);
 	call_hold(call);
 	if (channel_call(call->session->broker, "task.close", params, BROKER_MS, on_closed, call) ==
-	    0)
-		on_closed(call, NULL, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
+	    0) {
+		struct err why = {0};
+
+		channel_why_not(call->session->broker, "the broker", &why);
+		on_closed(call, NULL, &why);
+	}
 }
 
 static void fail(struct call *call, const struct err *why)
@@ -138,6 +142,14 @@ static bool stop_if_ended(struct call *call)
 		return false;
 	fail(call, &(struct err){ERR_CANCELED, "the session has ended"});
 	return true;
+}
+
+static void fail_unsent(struct call *call, const struct channel *channel)
+{
+	struct err why = {0};
+
+	channel_why_not(channel, "the broker", &why);
+	fail(call, &why);
 }
 
 static void on_checked(void *data, struct json *flags, int tool_calls)
@@ -188,7 +200,7 @@ static void on_token(void *data, const struct json *result, const struct err *er
 		call_release(call);
 	} else if (client_tool_call(call->channel, call->tool, json_copy(call->arguments), 0,
 				    on_called, call) == 0) {
-		fail(call, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
+		fail_unsent(call, call->channel);
 		call_release(call);
 	}
 }
@@ -233,7 +245,7 @@ static void on_started(void *data, int fd, const struct json *started, const str
 	if ((call->tool != NULL
 		     ? client_token_issue(call->channel, BROKER_MS, on_token, call)
 		     : client_tool_list(call->channel, BROKER_MS, on_called, call)) == 0) {
-		fail(call, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
+		fail_unsent(call, call->channel);
 		call_release(call);
 	}
 }
@@ -274,8 +286,12 @@ void call_start(struct session *session, int64_t reply_to, const struct call_req
 	call->orchestrator->calls = call;
 	json_set_str(params, "kind", call->kind);
 	call_hold(call);
-	if (channel_call(session->broker, "task.open", params, BROKER_MS, on_opened, call) == 0)
-		on_opened(call, NULL, &(struct err){ERR_UNAVAILABLE, "the broker is gone"});
+	if (channel_call(session->broker, "task.open", params, BROKER_MS, on_opened, call) == 0) {
+		struct err why = {0};
+
+		channel_why_not(session->broker, "the broker", &why);
+		on_opened(call, NULL, &why);
+	}
 }
 
 /* Hastens its end; see the top of this file. It may be freed in here. */

@@ -190,10 +190,10 @@ void run_open(struct task *task)
 	task_hold(task);
 	if (channel_call(task->session->broker, "task.open", params, BROKER_MS, on_opened, task) ==
 	    0) {
-		struct err gone = {0};
+		struct err why = {0};
 
-		err_set(&gone, ERR_UNAVAILABLE, "the broker is gone");
-		on_opened(task, NULL, &gone);
+		channel_why_not(task->session->broker, "the broker", &why);
+		on_opened(task, NULL, &why);
 	}
 }
 

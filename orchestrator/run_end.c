@@ -43,9 +43,13 @@ static void on_event_recorded(void *data, const struct json *result, const struc
 
 void run_tell(struct task *task, struct json *params)
 {
+	struct err why = {0};
+
 	if (channel_call(task->session->broker, "task.event", params, BROKER_MS, on_event_recorded,
-			 NULL) == 0)
-		log_error("task %s: an event was not recorded: the broker is gone", task->id);
+			 NULL) > 0)
+		return;
+	channel_why_not(task->session->broker, "the broker", &why);
+	log_error("task %s: an event was not recorded: %s", task->id, why.text);
 }
 
 void run_record_handoff(struct task *task, const struct handoff *handoff)
@@ -154,10 +158,10 @@ void run_close(struct task *task)
 	task_hold(task);
 	if (channel_call(task->session->broker, "task.close", params, BROKER_MS, on_closed, task) ==
 	    0) {
-		struct err gone = {0};
+		struct err why = {0};
 
-		err_set(&gone, ERR_UNAVAILABLE, "the broker is gone");
-		on_closed(task, NULL, &gone);
+		channel_why_not(task->session->broker, "the broker", &why);
+		on_closed(task, NULL, &why);
 	}
 }
 

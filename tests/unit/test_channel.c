@@ -800,6 +800,7 @@ static void test_a_result_over_the_line_cap_becomes_a_limit_error(void **state)
 	struct outcome outcome = {0}, next = {0};
 	char *big = mem_alloc(CHANNEL_LINE_MAX + 1);
 	struct json *params;
+	struct err why = {0};
 
 	(void)state;
 	memset(big, 'x', CHANNEL_LINE_MAX);
@@ -813,8 +814,31 @@ static void test_a_result_over_the_line_cap_becomes_a_limit_error(void **state)
 	json_set_str(params, "x", big);
 	assert_int_equal(channel_call(near.channel, "m", params, 0, on_done, &next), 0);
 	assert_int_equal(next.count, 0);
+	assert_int_equal(channel_why_not(near.channel, "the far end", &why), -1);
+	assert_int_equal(why.kind, ERR_LIMIT);
+	assert_string_equal(why.text, "the message to the far end would be over 4194304 bytes");
 	mem_free(big);
 	close_all(&near, &far);
+}
+
+static void test_why_a_call_did_not_start_when_the_peer_is_gone(void **state)
+{
+	struct side near = {0}, far = {0};
+	struct outcome outcome = {0};
+	struct channel *channel;
+	struct err why = {0};
+
+	(void)state;
+	open_pair(&near, &far);
+	channel = near.channel;
+	channel_close(channel);
+	assert_int_equal(channel_call(channel, "m", NULL, 0, on_done, &outcome), 0);
+	assert_int_equal(channel_why_not(channel, "the broker", &why), -1);
+	assert_int_equal(why.kind, ERR_UNAVAILABLE);
+	assert_string_equal(why.text, "the broker is gone");
+	assert_int_equal(channel_why_not(NULL, "the signer", &why), -1);
+	assert_string_equal(why.text, "the signer is gone");
+	close_all(NULL, &far);
 }
 
 static void test_a_descriptor_that_is_no_stream_is_reported_from_the_loop(void **state)
@@ -890,6 +914,7 @@ int main(void)
 		T(test_two_busy_peers_with_full_queues_both_finish),
 		T(test_a_paused_channel_reads_nothing_until_resumed),
 		T(test_a_result_over_the_line_cap_becomes_a_limit_error),
+		T(test_why_a_call_did_not_start_when_the_peer_is_gone),
 		T(test_a_descriptor_that_is_no_stream_is_reported_from_the_loop),
 		T(test_a_peer_that_never_reads_cannot_hold_up_a_close),
 #undef T

@@ -62,6 +62,14 @@ static const char *failure(const struct json *result, const struct err *err)
 	return json_get_str(result, "error") ? json_get_str(result, "error") : "refused";
 }
 
+static void add_unsent(struct sanity *sanity, const char *what)
+{
+	struct err why = {0};
+
+	channel_why_not(sanity->channel, "the broker", &why);
+	add_note(sanity, what, why.text);
+}
+
 static int64_t call_tool(struct sanity *sanity, const char *tool, struct json *arguments,
 			 channel_done *done)
 {
@@ -100,7 +108,7 @@ static void start_probe(struct sanity *sanity)
 	json_set_str(arguments, "sql", sql);
 	json_set_int(arguments, "rows", 1);
 	if (call_tool(sanity, "run_query", arguments, on_probed) == 0) {
-		add_note(sanity, "the repetition of rows was not measured", "the broker is gone");
+		add_unsent(sanity, "the repetition of rows was not measured");
 		finish(sanity, NULL);
 	}
 }
@@ -146,7 +154,7 @@ static void describe_next(struct sanity *sanity)
 	arguments = json_object();
 	json_set_str(arguments, "table", json_str(name));
 	if (call_tool(sanity, "describe_table", arguments, on_described) == 0) {
-		add_note(sanity, "the keys of the tables were not read", "the broker is gone");
+		add_unsent(sanity, "the keys of the tables were not read");
 		plan_again(sanity);
 	}
 }
