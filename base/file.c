@@ -92,6 +92,8 @@ static int write_new(int dir_fd, const char *temporary, mode_t mode, const void 
 	fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return err_errno(err, "%s: create", temporary);
+	if (fchmod(fd, mode) < 0) /* exactly, whatever the umask */
+		return err_errno(err, "%s: set its mode", temporary);
 	if (file_write_all(fd, bytes, len, err) < 0)
 		return err_wrap(err, "%s", temporary);
 	if (sync && fsync(fd) < 0)
