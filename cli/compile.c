@@ -2,11 +2,16 @@
 #include "cli/compile.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agents/query/metrics/model.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "policy/workspace.h"
 
@@ -25,17 +30,56 @@ static int compile(const char *workspace)
 	return problems.error_count > 0 ? EXIT_NEGATIVE : EXIT_FINE;
 }
 
-int compile_in_child(const char *workspace)
+int compile_start(const char *workspace, pid_t *ret_pid, struct err *err)
 {
-	int status;
 	pid_t pid = fork();
 
 	if (pid == 0)
 		_exit(compile(workspace));
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return cli_fail(EXIT_UNAVAILABLE, "the compile step could not be started");
+	if (pid < 0)
+		return err_errno(err, "start the compile step");
+	*ret_pid = pid;
+	return 0;
+}
+
+int compile_result(int status)
+{
 	if (!WIFEXITED(status))
 		return cli_fail(EXIT_UNAVAILABLE, "the compile step was ended by signal %d",
 				WTERMSIG(status));
 	return WEXITSTATUS(status);
+}
+
+/* A deadline for what reads files of the workspace: one on a dead network mount never answers. */
+static bool wait_for_end(pid_t pid)
+{
+	CLEANUP(fd_closep) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd ended = {.fd = fd, .events = POLLIN};
+	int64_t give_up = clock_mono_us() + COMPILE_WAIT_MS * 1000LL;
+	int64_t left;
+
+	while (fd >= 0 && (left = give_up - clock_mono_us()) > 0)
+		if (poll(&ended, 1, (int)(left / 1000) + 1) == 1)
+			return true;
+	return fd < 0; /* a kernel before 5.3: without a deadline */
+}
+
+int compile_in_child(const char *workspace)
+{
+	struct err err = {0};
+	bool in_time;
+	int status;
+	pid_t pid;
+
+	if (compile_start(workspace, &pid, &err) < 0)
+		return cli_fail(EXIT_UNAVAILABLE, "%s", err.text);
+	in_time = wait_for_end(pid);
+	if (!in_time)
+		kill(pid, SIGKILL);
+	if (waitpid(pid, &status, in_time ? 0 : WNOHANG) != pid && in_time)
+		return cli_fail(EXIT_UNAVAILABLE, "the compile step was lost");
+	if (!in_time)
+		return cli_fail(EXIT_UNAVAILABLE, "reading the files took over %d s: given up",
+				COMPILE_WAIT_MS / 1000);
+	return compile_result(status);
 }

@@ -22,6 +22,8 @@ struct program {
 	int64_t started_us;
 	int64_t start_after_us; /* when not running: not before this */
 	int wait_ms;		/* grows with each quick failure */
+	int64_t term_at_us;	/* cli/schedule.h: the signals it is to get; 0: none */
+	int64_t kill_at_us;
 };
 
 struct programs {

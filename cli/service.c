@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/sandbox.h"
 #include "cli/cli.h"
 #include "cli/supervise.h"
 
@@ -72,51 +73,84 @@ static bool own_workspace(const char *workspace)
 	return stat(workspace, &info) == 0 && info.st_uid == geteuid();
 }
 
-/* In the child: a session of its own, so that a signal to the command does not reach the service
- * that others may have joined meanwhile. */
-static void run_supervisor(const char *workspace, int lock_fd, int ready_fd)
-{
-	struct supervise_options options = {
-		.workspace = workspace, .until_idle = true, .ready_fd = ready_fd};
+struct start {
+	int lock_fd;  /* the supervisor's as well: it holds the lock */
+	int ready[2]; /* a byte when clients may connect */
+	int done[2];  /* end of file when the supervisor has gone */
+};
 
-	setsid();
-	_exit(supervise(&options, lock_fd));
+static void start_close(const struct start *start)
+{
+	for (int i = 0; i < 2; i++) {
+		fd_closep(&start->ready[i]);
+		fd_closep(&start->done[i]);
+	}
 }
 
-/* ret_done stays open in the supervisor alone, so its end of file is the service's end. */
-static int start_service(const char *workspace, int lock_fd, int *ret_done, struct err *err)
+/* The caller's pipes are not ours to hold open: who reads them would wait for the service to end.
+ * Messages go to our stderr until run/service.log is open. */
+static int let_go(const struct start *start, struct err *err)
 {
-	int ready[2], done[2], status;
-	char byte;
-	pid_t pid;
+	const int kept[] = {STDIN_FILENO,   STDOUT_FILENO,   STDERR_FILENO,
+			    start->lock_fd, start->ready[1], start->done[1]};
+	CLEANUP(fd_closep) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (pipe2(ready, O_CLOEXEC) < 0)
-		return err_errno(err, "pipe");
-	if (pipe2(done, O_CLOEXEC) < 0)
-		return err_errno(err, "pipe");
-	pid = fork();
-	if (pid < 0)
-		return err_errno(err, "start the service");
-	if (pid == 0) {
-		close(ready[0]);
-		close(done[0]);
-		run_supervisor(workspace, lock_fd, ready[1]);
-	}
-	close(ready[1]);
-	close(done[1]);
-	if (read(ready[0], &byte, 1) == 1) {
-		close(ready[0]);
-		*ret_done = done[0];
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
+		return err_errno(err, "/dev/null");
+	return sandbox_close_others(kept, ARRAY_LEN(kept), err);
+}
+
+/* In the child: a session of its own, so that a signal to the command does not reach the service
+ * that others may have joined meanwhile. */
+static void run_supervisor(const char *workspace, const struct start *start)
+{
+	struct supervise_options options = {
+		.workspace = workspace, .until_idle = true, .ready_fd = start->ready[1]};
+	struct err err = {0};
+
+	if (let_go(start, &err) < 0)
+		_exit(cli_fail(EXIT_UNAVAILABLE, "start the service: %s", err.text));
+	setsid();
+	_exit(supervise(&options, start->lock_fd));
+}
+
+static int await_ready(const char *workspace, const struct start *start, pid_t pid, struct err *err)
+{
+	int status;
+	char byte;
+
+	if (read(start->ready[0], &byte, 1) == 1)
 		return 0;
-	}
-	close(ready[0]);
-	close(done[0]);
 	if (waitpid(pid, &status, 0) == pid && WIFEXITED(status))
 		return err_set(err,
 			       WEXITSTATUS(status) == EXIT_USAGE ? ERR_INVALID : ERR_UNAVAILABLE,
 			       "the service of %s did not start (exit %d)", workspace,
 			       WEXITSTATUS(status));
 	return err_set(err, ERR_UNAVAILABLE, "the service of %s died while starting", workspace);
+}
+
+/* ret_done stays open in the supervisor alone, so its end of file is the service's end. */
+static int start_service(const char *workspace, int lock_fd, int *ret_done, struct err *err)
+{
+	CLEANUP(start_close)
+	struct start start = {.lock_fd = lock_fd, .ready = {-1, -1}, .done = {-1, -1}};
+	pid_t pid;
+
+	if (pipe2(start.ready, O_CLOEXEC) < 0 || pipe2(start.done, O_CLOEXEC) < 0)
+		return err_errno(err, "pipe");
+	pid = fork();
+	if (pid < 0)
+		return err_errno(err, "start the service");
+	if (pid == 0)
+		run_supervisor(workspace, &start);
+	close(start.ready[1]);
+	close(start.done[1]);
+	start.ready[1] = start.done[1] = -1;
+	if (await_ready(workspace, &start, pid, err) < 0)
+		return -1;
+	*ret_done = start.done[0];
+	start.done[0] = -1;
+	return 0;
 }
 
 static int start_or_wait(const char *workspace, struct service *service, struct err *err)

@@ -10,113 +10,31 @@
  */
 #include "cli/supervise.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/fs.h"
-#include "base/json.h"
 #include "base/lane.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/compile.h"
-#include "cli/programs.h"
+#include "cli/schedule.h"
+#include "cli/supervisor.h"
 
-#define STOP_WAIT_MS 8000      /* the broker lets running calls finish for 5 s */
-#define KILL_WAIT_MS 1000      /* after SIGTERM, before SIGKILL */
-#define RESTART_WAIT_MIN_MS 50 /* a crash at start must not spin */
-#define RESTART_WAIT_MAX_MS 10000
-#define STEADY_US (30 * 1000000LL) /* running this long forgives earlier failures */
-#define SERVICE_JSON_MAX (1u << 20)
-#define SOCKET_BACKLOG 128
-
-struct supervisor {
-	const struct supervise_options *options;
-	struct json *config; /* service.json */
-	struct programs programs;
-	int workspace_fd;
-	int run_fd;
-	int listen_fd;
-	int signal_fd;
-	bool stopping;
-	int exit_code;
-};
-
-int supervise_lock(const char *workspace, int *ret_lock_fd, struct err *err)
-{
-	CLEANUP(fd_closep) int dir_fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	CLEANUP(fd_closep) int run_fd = -1;
-	int fd;
-
-	if (dir_fd < 0)
-		return err_errno(err, "%s", workspace);
-	if (mkdirat(dir_fd, "run", 0711) < 0 && errno != EEXIST)
-		return err_errno(err, "make %s/run", workspace);
-	run_fd = openat(dir_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (run_fd < 0)
-		return err_errno(err, "%s/run", workspace);
-	fd = openat(run_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return err_errno(err, "%s/run/lock", workspace);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		close(fd);
-		if (errno != EWOULDBLOCK)
-			return err_errno(err, "%s/run/lock", workspace);
-		return err_set(err, ERR_UNAVAILABLE, "another service holds %s", workspace);
-	}
-	*ret_lock_fd = fd;
-	return 0;
-}
-
-static int open_socket(struct supervisor *supervisor, struct err *err)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd < 0)
-		return err_errno(err, "socket");
-	supervisor->listen_fd = fd;
-	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/writ.sock",
-		 supervisor->run_fd);
-	if (unlinkat(supervisor->run_fd, "writ.sock", 0) < 0 && errno != ENOENT)
-		return err_errno(err, "remove the stale run/writ.sock");
-	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return err_errno(err, "bind run/writ.sock");
-	/* Who connects is decided by the broker from peer credentials, not by file mode. */
-	if (fchmodat(supervisor->run_fd, "writ.sock", 0666, 0) < 0)
-		return err_errno(err, "open run/writ.sock to all users");
-	if (listen(fd, SOCKET_BACKLOG) < 0)
-		return err_errno(err, "listen on run/writ.sock");
-	return 0;
-}
+#define STOP_WAIT_MS 8000 /* the broker lets running calls finish for 5 s */
+/* What SIGKILL does not end in this time hangs in the kernel, and cannot be waited for. */
+#define GIVE_UP_MS (STOP_WAIT_MS + 2 * KILL_WAIT_MS)
 
 static void stop(struct supervisor *supervisor);
+static void reload(struct supervisor *supervisor);
+static void tell_broker(struct supervisor *supervisor, const char *what);
 
 /* ---- deaths ---- */
-
-static void plan_restart(struct program *program)
-{
-	int64_t now = clock_mono_us();
-
-	if (now - program->started_us > STEADY_US || program->wait_ms == 0)
-		program->wait_ms = RESTART_WAIT_MIN_MS;
-	else if (program->wait_ms < RESTART_WAIT_MAX_MS)
-		program->wait_ms *= 2;
-	program->pid = 0;
-	program->start_after_us = now + program->wait_ms * 1000LL;
-}
 
 /* Ends of the broker that starting again cannot mend. */
 static bool is_final(int code)
@@ -135,21 +53,30 @@ static void describe_end(const struct program *program, int status)
 			  WEXITSTATUS(status));
 }
 
-/* Everyone else loses their channels with the broker and ends by end of file. */
+static void begin_stopping(struct supervisor *supervisor)
+{
+	supervisor->stopping = true;
+	supervisor->give_up_us = clock_mono_us() + GIVE_UP_MS * 1000LL;
+}
+
+static void end_all(struct supervisor *supervisor, int64_t when_us)
+{
+	for (size_t i = 0; i < supervisor->programs.count; i++)
+		schedule_end(&supervisor->programs.items[i], when_us);
+}
+
+/* Everyone else loses their channels with the broker and ends by end of file, or is made to. */
 static void on_broker_end(struct supervisor *supervisor, struct program *broker, int status)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNAVAILABLE;
 
 	if (supervisor->stopping || code == 0 || is_final(code) ||
 	    (supervisor->options->until_idle && code != EXIT_BUSY)) {
-		supervisor->stopping = true;
+		begin_stopping(supervisor);
 		supervisor->exit_code = code;
 	}
-	for (size_t i = 0; i < supervisor->programs.count; i++)
-		if (supervisor->programs.items[i].pid > 0 &&
-		    &supervisor->programs.items[i] != broker)
-			kill(supervisor->programs.items[i].pid, SIGTERM);
-	plan_restart(broker);
+	schedule_restart(broker, clock_mono_us());
+	end_all(supervisor, clock_mono_us());
 }
 
 /* A source that cannot be served leaves the rest of the service useful; keys or a task store that
@@ -161,7 +88,19 @@ static void on_other_end(struct supervisor *supervisor, struct program *program,
 		supervisor->exit_code = WEXITSTATUS(status);
 		stop(supervisor);
 	}
-	plan_restart(program);
+	schedule_restart(program, clock_mono_us());
+}
+
+/* The compile step of a reload: what it has written is what the broker is to read. */
+static void on_compiled(struct supervisor *supervisor, int status)
+{
+	supervisor->compile_pid = 0;
+	if (compile_result(status) == EXIT_FINE)
+		tell_broker(supervisor, "reload");
+	else
+		log_error("reload: the files have mistakes; the last good policy stays in force");
+	if (supervisor->compile_again)
+		reload(supervisor);
 }
 
 static void reap(struct supervisor *supervisor)
@@ -172,6 +111,8 @@ static void reap(struct supervisor *supervisor)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		struct program *program = programs_find_pid(&supervisor->programs, pid);
 
+		if (pid == supervisor->compile_pid)
+			on_compiled(supervisor, status);
 		if (program == NULL)
 			continue;
 		if (!supervisor->stopping)
@@ -184,104 +125,113 @@ static void reap(struct supervisor *supervisor)
 	}
 }
 
-static bool only_others_running(struct supervisor *supervisor)
-{
-	return programs_broker(&supervisor->programs)->pid == 0 &&
-	       programs_any_running(&supervisor->programs);
-}
-
-/* A program that is not there will not be there after a pause either. */
+/* A program that is not there will not be there after a pause either. One that was started and
+ * could not be attached, or found its broker hanging, is of no use as it is. */
 static void on_start_failed(struct supervisor *supervisor, struct program *program,
 			    const struct err *err)
 {
+	int64_t now = clock_mono_us();
+
 	log_error("start %s: %s", program_label(program), err->text);
 	if (err->kind == ERR_NOT_FOUND) {
 		supervisor->exit_code = EXIT_UNAVAILABLE;
 		stop(supervisor);
-	} else if (program->pid == 0) {
-		plan_restart(program);
+		return;
 	}
+	if (program->pid == 0)
+		schedule_restart(program, now);
+	schedule_end(program, now);
+	if (err->kind == ERR_TIMEOUT)
+		schedule_end(programs_broker(&supervisor->programs), now);
 }
 
-/* Starts what is due. The others wait for a broker, and a new broker waits until everything that
- * belonged to the old one has ended. */
 static void start_due(struct supervisor *supervisor)
 {
-	int64_t now = clock_mono_us();
+	struct program *program;
 	struct err err = {0};
 
-	if (supervisor->stopping || only_others_running(supervisor))
-		return;
-	for (size_t i = 0; i < supervisor->programs.count; i++) {
-		struct program *program = &supervisor->programs.items[i];
-
-		if (program->pid > 0)
-			continue;
-		if (program->start_after_us > now ||
-		    (i > 0 && programs_broker(&supervisor->programs)->pid == 0))
-			return;
+	while (!supervisor->stopping &&
+	       (program = schedule_due(&supervisor->programs, clock_mono_us())) != NULL)
 		if (program_start(&supervisor->programs, program, &err) < 0) {
 			on_start_failed(supervisor, program, &err);
 			return;
 		}
+}
+
+static void signal_due(struct supervisor *supervisor)
+{
+	int64_t now = clock_mono_us();
+
+	for (size_t i = 0; i < supervisor->programs.count; i++) {
+		struct program *program = &supervisor->programs.items[i];
+		int number = program->pid > 0 ? schedule_signal(program, now) : 0;
+
+		if (number == SIGKILL)
+			log_error("%s did not end when told to: it is killed",
+				  program_label(program));
+		if (number != 0)
+			kill(program->pid, number);
+	}
+	if (supervisor->compile_pid > 0 && supervisor->compile_kill_us <= now) {
+		log_error("reload: reading the files took over %d s: given up",
+			  COMPILE_WAIT_MS / 1000);
+		supervisor->compile_kill_us = INT64_MAX;
+		kill(supervisor->compile_pid, SIGKILL);
 	}
 }
 
-static int wait_for_due_ms(const struct supervisor *supervisor)
+static int wait_ms(const struct supervisor *supervisor)
 {
 	int64_t now = clock_mono_us();
-	int64_t soonest = -1;
+	int wait = schedule_wait_ms(&supervisor->programs, supervisor->stopping, now);
+	int64_t at = supervisor->compile_pid > 0 ? supervisor->compile_kill_us : INT64_MAX;
 
-	for (size_t i = 0; i < supervisor->programs.count; i++) {
-		const struct program *program = &supervisor->programs.items[i];
-		int64_t wait_us = program->start_after_us - now;
-
-		if (program->pid > 0)
-			continue;
-		if (wait_us < 0)
-			wait_us = 0;
-		if (soonest < 0 || wait_us < soonest)
-			soonest = wait_us;
-	}
-	return soonest < 0 ? -1 : (int)(soonest / 1000) + 1;
+	if (supervisor->stopping && supervisor->give_up_us < at)
+		at = supervisor->give_up_us;
+	if (at == INT64_MAX)
+		return wait;
+	at = at <= now ? 0 : (at - now - 1) / 1000 + 1;
+	return wait < 0 || at < wait ? (int)at : wait;
 }
 
 /* ---- stopping and reloading ---- */
 
+/* A broker that does not listen hangs: it is ended, and with it the lane that is out of step. */
 static void tell_broker(struct supervisor *supervisor, const char *what)
 {
 	CLEANUP(json_freep) struct json *message = json_object();
+	struct program *broker = programs_broker(&supervisor->programs);
 	struct err err = {0};
 
 	json_set_bool(message, what, true);
-	if (supervisor->programs.control_fd >= 0 &&
-	    programs_broker(&supervisor->programs)->pid > 0 &&
-	    lane_send_blocking(supervisor->programs.control_fd, message, -1, &err) < 0)
-		log_error("tell the broker to %s: %s", what, err.text);
+	if (supervisor->programs.control_fd < 0 || broker->pid == 0 ||
+	    lane_send_blocking(supervisor->programs.control_fd, message, -1, &err) == 0)
+		return;
+	log_error("tell the broker to %s: %s", what, err.text);
+	schedule_end(broker, clock_mono_us());
 }
 
 static void stop(struct supervisor *supervisor)
 {
 	if (supervisor->stopping)
 		return;
-	supervisor->stopping = true;
+	begin_stopping(supervisor);
+	end_all(supervisor, clock_mono_us() + STOP_WAIT_MS * 1000LL);
 	tell_broker(supervisor, "stop");
 }
 
+/* The answer comes by SIGCHLD: what dies meanwhile is started again as ever. */
 static void reload(struct supervisor *supervisor)
 {
-	if (compile_in_child(supervisor->options->workspace) != EXIT_FINE) {
-		log_error("reload: the files have mistakes; the last good policy stays in force");
-		return;
-	}
-	tell_broker(supervisor, "reload");
-}
+	struct err err = {0};
 
-static void kill_all(struct supervisor *supervisor, int signal_number)
-{
-	for (size_t i = 0; i < supervisor->programs.count; i++)
-		if (supervisor->programs.items[i].pid > 0)
-			kill(supervisor->programs.items[i].pid, signal_number);
+	supervisor->compile_again = supervisor->compile_pid > 0;
+	if (supervisor->compile_again || supervisor->stopping)
+		return;
+	if (compile_start(supervisor->options->workspace, &supervisor->compile_pid, &err) < 0)
+		log_error("reload: %s", err.text);
+	else
+		supervisor->compile_kill_us = clock_mono_us() + COMPILE_WAIT_MS * 1000LL;
 }
 
 static void on_signal(struct supervisor *supervisor, uint32_t number)
@@ -305,91 +255,16 @@ static void wait_for_signal(struct supervisor *supervisor, int timeout_ms)
 		on_signal(supervisor, info.ssi_signo);
 }
 
-static void wait_for_end(struct supervisor *supervisor, int wait_ms)
-{
-	int64_t give_up = clock_mono_us() + wait_ms * 1000LL;
-
-	while (programs_any_running(&supervisor->programs) && clock_mono_us() < give_up)
-		wait_for_signal(supervisor, (int)((give_up - clock_mono_us()) / 1000) + 1);
-}
-
 static void watch(struct supervisor *supervisor)
 {
-	while (!supervisor->stopping) {
+	while (!supervisor->stopping || (programs_any_running(&supervisor->programs) &&
+					 clock_mono_us() < supervisor->give_up_us)) {
 		start_due(supervisor);
-		wait_for_signal(supervisor, wait_for_due_ms(supervisor));
+		signal_due(supervisor);
+		wait_for_signal(supervisor, wait_ms(supervisor));
 	}
-	wait_for_end(supervisor, STOP_WAIT_MS);
-	kill_all(supervisor, SIGTERM);
-	wait_for_end(supervisor, KILL_WAIT_MS);
-	kill_all(supervisor, SIGKILL);
-	wait_for_end(supervisor, KILL_WAIT_MS);
-}
-
-/* ---- setting up ---- */
-
-static int open_signals(struct supervisor *supervisor, struct err *err)
-{
-	sigset_t wanted;
-
-	sigemptyset(&wanted);
-	sigaddset(&wanted, SIGCHLD);
-	sigaddset(&wanted, SIGTERM);
-	sigaddset(&wanted, SIGINT);
-	sigaddset(&wanted, SIGHUP);
-	sigprocmask(SIG_BLOCK, &wanted, NULL);
-	supervisor->signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-	return supervisor->signal_fd < 0 ? err_errno(err, "signalfd") : 0;
-}
-
-static int read_config(struct supervisor *supervisor, struct err *err)
-{
-	struct buf bytes = BUF_INIT;
-	int result = file_read_at(supervisor->workspace_fd, "state/service.json", SERVICE_JSON_MAX,
-				  &bytes, err);
-
-	if (result == 0)
-		result = json_parse(buf_str(&bytes), bytes.len, SERVICE_JSON_MAX,
-				    &supervisor->config, err);
-	buf_clear(&bytes);
-	return result < 0 ? err_wrap(err, "state/service.json") : 0;
-}
-
-static int refuse_root(const struct supervisor *supervisor, struct err *err)
-{
-	if (geteuid() != 0)
-		return 0;
-	return err_set(
-		err, ERR_DENIED,
-		"will not run as root: the programs would hold more than they need; start it as "
-		"the user who owns %s (for example: setpriv --reuid=USER --regid=GROUP "
-		"--clear-groups writ serve -C %s)",
-		supervisor->options->workspace, supervisor->options->workspace);
-}
-
-static int open_folders(struct supervisor *supervisor, struct err *err)
-{
-	supervisor->workspace_fd = open(supervisor->options->workspace,
-					O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (supervisor->workspace_fd < 0)
-		return err_errno(err, "%s", supervisor->options->workspace);
-	if (path_check_owned(supervisor->options->workspace, err) < 0)
-		return -1;
-	supervisor->run_fd = openat(supervisor->workspace_fd, "run",
-				    O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	return supervisor->run_fd < 0 ? err_errno(err, "run") : 0;
-}
-
-/* A service that nobody watches writes its messages to run/service.log, anew each time. */
-static int redirect_log(const struct supervisor *supervisor, struct err *err)
-{
-	CLEANUP(fd_closep)
-	int fd = openat(supervisor->run_fd, "service.log",
-			O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-	if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
-		return err_errno(err, "run/service.log");
-	return 0;
+	if (supervisor->compile_pid > 0)
+		kill(supervisor->compile_pid, SIGKILL);
 }
 
 static void tell_ready(const struct supervisor *supervisor)
@@ -400,51 +275,6 @@ static void tell_ready(const struct supervisor *supervisor)
 		return;
 	IGNORE(write(fd, "r", 1) < 0, "whoever started us is gone; the service can still be used");
 	close(fd);
-}
-
-static void list_programs(struct supervisor *supervisor)
-{
-	const char *sandbox = json_get_str(supervisor->config, "sandbox");
-
-	programs_init(&supervisor->programs, supervisor->config);
-	supervisor->programs.workspace = supervisor->options->workspace;
-	supervisor->programs.until_idle = supervisor->options->until_idle;
-	supervisor->programs.reduced = sandbox != NULL && strcmp(sandbox, "reduced") == 0;
-	supervisor->programs.workspace_fd = supervisor->workspace_fd;
-	supervisor->programs.listen_fd = supervisor->listen_fd;
-}
-
-static int set_up(struct supervisor *supervisor, struct err *err)
-{
-	if (refuse_root(supervisor, err) < 0 || open_folders(supervisor, err) < 0 ||
-	    open_signals(supervisor, err) < 0)
-		return -1;
-	supervisor->exit_code = compile_in_child(supervisor->options->workspace);
-	if (supervisor->exit_code != EXIT_FINE)
-		return err_set(err, ERR_INVALID, "the workspace's files have mistakes (see above)");
-	if (read_config(supervisor, err) < 0)
-		return -1;
-	if (supervisor->options->until_idle && redirect_log(supervisor, err) < 0)
-		return -1;
-	if (open_socket(supervisor, err) < 0)
-		return -1;
-	list_programs(supervisor);
-	return 0;
-}
-
-static void tear_down(struct supervisor *supervisor)
-{
-	const int fds[] = {supervisor->workspace_fd, supervisor->listen_fd, supervisor->signal_fd};
-
-	if (supervisor->listen_fd >= 0)
-		unlinkat(supervisor->run_fd, "writ.sock", 0);
-	if (supervisor->run_fd >= 0)
-		close(supervisor->run_fd);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	programs_clear(&supervisor->programs);
-	json_free(supervisor->config);
 }
 
 int supervise(const struct supervise_options *options, int lock_fd)
@@ -458,7 +288,7 @@ int supervise(const struct supervise_options *options, int lock_fd)
 	struct err err = {0};
 
 	(void)lock_fd; /* held by being open */
-	if (set_up(&supervisor, &err) < 0) {
+	if (supervisor_open(&supervisor, &err) < 0) {
 		fprintf(stderr, "writ: start the service: %s\n", err.text);
 		if (supervisor.exit_code == EXIT_FINE)
 			supervisor.exit_code =
@@ -467,6 +297,6 @@ int supervise(const struct supervise_options *options, int lock_fd)
 		tell_ready(&supervisor);
 		watch(&supervisor);
 	}
-	tear_down(&supervisor);
+	supervisor_close(&supervisor);
 	return supervisor.exit_code;
 }
