@@ -70,7 +70,9 @@ static void on_broker_end(struct supervisor *supervisor, struct program *broker,
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNAVAILABLE;
 
-	if (supervisor->stopping || code == 0 || is_final(code) ||
+	/* It ends by itself only when idle and told so: otherwise even a clean end was not asked
+	 * for. */
+	if (supervisor->stopping || is_final(code) ||
 	    (supervisor->options->until_idle && code != EXIT_BUSY)) {
 		begin_stopping(supervisor);
 		supervisor->exit_code = code;
@@ -95,6 +97,8 @@ static void on_other_end(struct supervisor *supervisor, struct program *program,
 static void on_compiled(struct supervisor *supervisor, int status)
 {
 	supervisor->compile_pid = 0;
+	if (supervisor->stopping)
+		return;
 	if (compile_result(status) == EXIT_FINE)
 		tell_broker(supervisor, "reload");
 	else
@@ -208,7 +212,8 @@ static void tell_broker(struct supervisor *supervisor, const char *what)
 	    lane_send_blocking(supervisor->programs.control_fd, message, -1, &err) == 0)
 		return;
 	log_error("tell the broker to %s: %s", what, err.text);
-	schedule_end(broker, clock_mono_us());
+	if (!supervisor->stopping)
+		schedule_end(broker, clock_mono_us());
 }
 
 static void stop(struct supervisor *supervisor)
