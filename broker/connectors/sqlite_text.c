@@ -109,7 +109,7 @@ char *sql_token_name(const struct sql_token *token)
 	struct buf name = BUF_INIT;
 	char close;
 
-	if (token->kind != SQL_QUOTED)
+	if (token->kind != SQL_QUOTED && token->kind != SQL_STRING)
 		return mem_strn(token->start, token->len);
 	close = token->start[0] == '[' ? ']' : token->start[0];
 	for (size_t i = 1; i + 1 < token->len; i++) {

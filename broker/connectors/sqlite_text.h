@@ -29,7 +29,8 @@ struct sql_token {
  * quote or comment reaches to the end of the text. */
 struct sql_token sql_next(const char **cursor);
 bool sql_token_is(const struct sql_token *token, const char *word); /* ASCII case ignored */
-/* The name a SQL_WORD or SQL_QUOTED token stands for; the caller's to free. */
+/* The name a SQL_WORD or SQL_QUOTED token stands for; the caller's to free. A SQL_STRING too: where
+ * SQLite wants a name it takes a string for one. */
 char *sql_token_name(const struct sql_token *token);
 
 /* Nothing but blanks, comments and semicolons? */
