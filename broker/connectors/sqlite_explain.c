@@ -135,20 +135,21 @@ static int64_t estimate(struct database *database, struct explain_sizes *sizes,
 }
 
 /* Rows come with their parent's id; depth is what a reader sees. */
-static int read_plan(sqlite3_stmt *row, struct json *plan)
+static int read_plan(const struct database *database, sqlite3_stmt *row, struct json *plan)
 {
 	int ids[PLAN_DEPTH_MAX] = {0};
 	int depth = 0, rc;
 
 	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
 		const char *detail = (const char *)sqlite3_column_text(row, 3);
+		CLEANUP(mem_freep) char *text = database_public(database, detail ? detail : "");
 		struct buf line = BUF_INIT;
 
 		while (depth > 0 && ids[depth - 1] != sqlite3_column_int(row, 1))
 			depth--;
 		for (int i = 0; i < depth; i++)
 			buf_add_str(&line, "  ");
-		buf_add_str(&line, detail ? detail : "");
+		buf_add_str(&line, text);
 		json_push_str(plan, buf_str(&line));
 		buf_clear(&line);
 		if (depth < PLAN_DEPTH_MAX)
@@ -179,7 +180,7 @@ static int plan_within(struct database *database, const char *sql, const struct 
 	if (!reach_within(scratch, facts, false))
 		return refusal_set(refusal, BY_POLICY, "send the statement again",
 				   "the schema changed while the statement was explained");
-	rc = read_plan(row, plan);
+	rc = read_plan(database, row, plan);
 	return rc == SQLITE_DONE ? 0 : database_refuse(database, rc, refusal);
 }
 

@@ -9,8 +9,12 @@
  *   INTERNAL  everything: only around fixed SQL of our own
  *   COLLECT   reading, and what is read is written down
  *
- * Listed tables are read through temporary views of the same name (sqlite_narrow.h): in the
- * database "temp" what the statement reads, in "main" what the view does.
+ * Some tables are read through temporary views of the same name (sqlite_narrow.h): in the database
+ * "temp" what the statement reads, in "main" what the view does. For a restricted table there are
+ * two: SQLite names a common table expression as the reader too, so a reader's name proves nothing
+ * unless nobody can guess it. Only the inner view, whose name begins with the connection's random
+ * prefix, reads the table itself and calls the functions of sqlite_mask.h; anyone else's reading of
+ * it is refused, by whatever way: main.t, a view of the database, a common table expression.
  *
  * So what is enforced is the comparison of what was collected with what is allowed; a statement
  * then runs with the guard closed, and cannot turn into another one.
@@ -36,9 +40,11 @@ enum guard_refusal {
 	GUARD_ACTION,	/* not reading: writing, PRAGMA, ATTACH, transactions ... */
 	GUARD_NAME,	/* a name that does not exist for anybody: sqlite_schema, pragma_... */
 	GUARD_FUNCTION, /* a function that never runs here */
+	GUARD_AROUND,	/* a restricted table, not through its view */
 };
 
 #define GUARD_NAME_MAX 128
+#define GUARD_PREFIX_LEN 34 /* "w_" and 128 random bits in hex */
 
 struct guard {
 	enum guard_mode mode;
@@ -47,10 +53,16 @@ struct guard {
 	const char *marker;	  /* COLLECT in a shadow: the column that only SELECT * reads */
 	size_t star_table;	  /* the table whose marker was read, or CATALOG_NONE */
 	enum guard_refusal refusal;
-	char name[GUARD_NAME_MAX]; /* what it was about */
+	char name[GUARD_NAME_MAX];	   /* what it was about */
+	char prefix[GUARD_PREFIX_LEN + 1]; /* of inner views; "" in a shadow */
 };
 
 void guard_init(struct guard *guard);
+void guard_choose_prefix(struct guard *guard); /* once per connection to a source */
+/* The names of a table's inner view and of the column that tells its units apart. The caller frees.
+ */
+char *guard_inner_view(const struct guard *guard, size_t table);
+char *guard_unit_column(const struct guard *guard, size_t table);
 void guard_install(struct guard *guard, sqlite3 *sqlite); /* guard outlives the connection */
 void guard_close(struct guard *guard);
 void guard_internal(struct guard *guard);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <uv.h>
 
+#include "base/crypto.h"
 #include "base/log.h"
 #include "broker/connectors/frame.h"
 #include "broker/connectors/sqlite_confine.h"
@@ -58,6 +59,7 @@ int main(int argc, char **argv)
 	struct err err;
 
 	log_open("writ-sqlite");
+	crypto_init();
 	if (argc < 3 || argc > 4 || (argc == 4 && !reduced_ok) || argv[2][0] != '/')
 		return usage();
 	sqlite.path = argv[2];

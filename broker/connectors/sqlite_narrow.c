@@ -8,25 +8,145 @@
 #include "base/mem.h"
 #include "broker/connectors/sqlite_text.h"
 
-static void add_view(struct buf *sql, const struct reach *view, size_t table, const char *stand_in)
+static void add_separator(struct buf *sql, bool *first, const char *separator)
+{
+	if (!*first)
+		buf_add_str(sql, separator);
+	*first = false;
+}
+
+static void add_masked(struct buf *sql, const char *column, enum mask mask)
+{
+	static const char *const functions[] = {[MASK_REDACT] = "writ_redact(",
+						[MASK_LAST4] = "writ_last4(",
+						[MASK_HASH] = "writ_hash("};
+
+	if (mask == MASK_NULL) {
+		buf_add_str(sql, "NULL");
+	} else if (mask != MASK_NONE) {
+		buf_add_str(sql, functions[mask]);
+		sql_add_name(sql, column);
+		buf_add_char(sql, ')');
+	} else {
+		sql_add_name(sql, column);
+		return; /* a plain column keeps its name and affinity */
+	}
+	buf_add_str(sql, " AS ");
+	sql_add_name(sql, column);
+}
+
+/* The columns of the view; those of a table without any become stand_in. */
+static void add_columns(struct buf *sql, const struct reach *view, size_t table,
+			const char *stand_in)
 {
 	const struct catalog_table *source = &view->catalog->tables[table];
 	bool first = true;
 
-	buf_add_str(sql, "CREATE TEMP VIEW ");
-	sql_add_name(sql, source->name);
-	buf_add_str(sql, " AS SELECT ");
 	for (size_t c = 0; c < source->column_count; c++) {
 		if (!reach_has_column(view, table, c))
 			continue;
-		buf_add_str(sql, first ? "" : ", ");
-		sql_add_name(sql, source->columns[c].name);
-		first = false;
+		add_separator(sql, &first, ", ");
+		add_masked(sql, source->columns[c].name, reach_mask(view, table, c));
 	}
 	if (first) {
 		buf_add_str(sql, "1 AS ");
 		sql_add_name(sql, stand_in);
 	}
+}
+
+static void add_bound(struct buf *sql, size_t value)
+{
+	buf_addf(sql, "writ_bound(%zu)", value);
+}
+
+static void add_condition(struct buf *sql, const struct catalog_table *table,
+			  const struct row_condition *condition)
+{
+	size_t value = condition->first_value;
+
+	if (condition->test == ROW_NEVER) {
+		buf_add_str(sql, "0");
+		return;
+	}
+	if (condition->test == ROW_RANGE) {
+		if (condition->has_min) {
+			sql_add_name(sql, table->columns[condition->column].name);
+			buf_add_str(sql, condition->min_open ? " > " : " >= ");
+			add_bound(sql, value++);
+		}
+		buf_add_str(sql, condition->has_min && condition->has_max ? " AND " : "");
+		if (condition->has_max) {
+			sql_add_name(sql, table->columns[condition->column].name);
+			buf_add_str(sql, condition->max_open ? " < " : " <= ");
+			add_bound(sql, value);
+		}
+		return;
+	}
+	sql_add_name(sql, table->columns[condition->column].name);
+	/* Without a list, IN () is true of nothing and NOT IN () of NULL too. */
+	if (condition->test == ROW_NOT_ONE_OF) {
+		buf_add_str(sql, " IS NOT NULL AND ");
+		sql_add_name(sql, table->columns[condition->column].name);
+		buf_add_str(sql, " NOT");
+	}
+	buf_add_str(sql, " IN (");
+	for (size_t i = 0; i < condition->value_count; i++) {
+		buf_add_str(sql, i ? ", " : "");
+		add_bound(sql, value + i);
+	}
+	buf_add_char(sql, ')');
+}
+
+static void add_unit(struct buf *sql, const struct guard *guard, const struct reach *view,
+		     size_t table)
+{
+	const struct restriction *restriction = reach_restriction(view, table);
+	CLEANUP(mem_freep) char *unit = NULL;
+
+	if (!restriction->min_group || restriction->unit == CATALOG_NONE)
+		return;
+	unit = guard_unit_column(guard, table);
+	buf_add_str(sql, ", ");
+	sql_add_name(sql, view->catalog->tables[table].columns[restriction->unit].name);
+	buf_add_str(sql, " AS ");
+	sql_add_name(sql, unit);
+}
+
+static void add_restricted(struct buf *sql, const struct guard *guard, const struct reach *view,
+			   size_t table, const char *stand_in)
+{
+	const struct catalog_table *source = &view->catalog->tables[table];
+	const struct restriction *restriction = reach_restriction(view, table);
+	CLEANUP(mem_freep) char *inner = guard_inner_view(guard, table);
+
+	buf_add_str(sql, "CREATE TEMP VIEW ");
+	sql_add_name(sql, inner);
+	buf_add_str(sql, " AS SELECT ");
+	add_columns(sql, view, table, stand_in);
+	add_unit(sql, guard, view, table);
+	buf_add_str(sql, " FROM main.");
+	sql_add_name(sql, source->name);
+	for (size_t i = 0; i < restriction->condition_count; i++) {
+		buf_add_str(sql, i ? " AND (" : " WHERE (");
+		add_condition(sql, source, &restriction->conditions[i]);
+		buf_add_char(sql, ')');
+	}
+	buf_add_str(sql, "; CREATE TEMP VIEW ");
+	sql_add_name(sql, source->name);
+	buf_add_str(sql, " AS SELECT * FROM temp.");
+	sql_add_name(sql, inner);
+	buf_add_char(sql, ';');
+}
+
+static void add_listed(struct buf *sql, const struct reach *view, size_t table,
+		       const char *stand_in)
+{
+	const struct catalog_table *source = &view->catalog->tables[table];
+
+	buf_add_str(sql, "CREATE TEMP VIEW ");
+	sql_add_name(sql, source->name);
+	buf_add_str(sql, " AS SELECT ");
+	add_columns(sql, view, table, stand_in);
 	buf_add_str(sql, " FROM main.");
 	sql_add_name(sql, source->name);
 	buf_add_char(sql, ';');
@@ -65,11 +185,18 @@ int narrow_install(struct database *database, const struct reach *view, const ch
 	struct buf sql = BUF_INIT;
 	int rc;
 
+	database->fronts = view;
+	database->bound = &view->bound;
 	guard_internal(&database->guard);
 	rc = add_drops(database, &sql);
-	for (size_t t = 0; rc == SQLITE_OK && t < view->catalog->table_count; t++)
-		if (view->tables[t].in && view->tables[t].listed)
-			add_view(&sql, view, t, stand_in);
+	for (size_t t = 0; rc == SQLITE_OK && t < view->catalog->table_count; t++) {
+		if (!view->tables[t].in)
+			continue;
+		if (reach_restriction(view, t))
+			add_restricted(&sql, &database->guard, view, t, stand_in);
+		else if (view->tables[t].listed)
+			add_listed(&sql, view, t, stand_in);
+	}
 	if (rc == SQLITE_OK && sql.len)
 		rc = run(database, &sql);
 	guard_close(&database->guard);

@@ -6,13 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "broker/connectors/sqlite_mask.h"
 
 #define HEADER_LEN 100 /* https://www.sqlite.org/fileformat2.html, 1.3 */
 #define OPEN_MS 10000  /* for reading the schema */
@@ -120,6 +123,26 @@ static int refuse_stopped(struct database *database, struct refusal *refusal)
 	}
 }
 
+char *database_public(const struct database *database, const char *text)
+{
+	const char *prefix = database->guard.prefix;
+	struct buf out = BUF_INIT;
+	const char *found;
+
+	while (prefix[0] && (found = strstr(text, prefix)) != NULL) {
+		const char *digits = found + GUARD_PREFIX_LEN + 1; /* behind its kind */
+		char *end = NULL;
+		unsigned long long table = strtoull(digits, &end, 10);
+
+		buf_add(&out, text, (size_t)(found - text));
+		if (database->fronts && table < database->fronts->catalog->table_count)
+			buf_add_str(&out, reach_table_name(database->fronts, (size_t)table));
+		text = end;
+	}
+	buf_add_str(&out, text);
+	return buf_take(&out);
+}
+
 int database_refuse(struct database *database, int rc, struct refusal *refusal)
 {
 	if (database->watch.stopped != WATCH_RUNNING) {
@@ -138,7 +161,8 @@ int database_refuse(struct database *database, int rc, struct refusal *refusal)
 		refusal_set(refusal, BY_UNAVAILABLE, later, "the database cannot be read: %s",
 			    sqlite3_errmsg(database->sqlite));
 	} else {
-		const char *text = sqlite3_errmsg(database->sqlite);
+		CLEANUP(mem_freep)
+		char *text = database_public(database, sqlite3_errmsg(database->sqlite));
 
 		refusal_set(refusal, BY_DATABASE, hint_for(text), "%s", text);
 	}
@@ -266,6 +290,7 @@ static int open_handle(struct database *database, struct refusal *refusal)
 		return database_refuse(database, rc, refusal);
 	database_harden(database->sqlite);
 	guard_init(&database->guard);
+	guard_choose_prefix(&database->guard);
 	guard_internal(&database->guard);
 	guard_install(&database->guard, database->sqlite);
 	sqlite3_progress_handler(database->sqlite, DATABASE_PROGRESS_OPS, on_progress, database);
@@ -273,6 +298,7 @@ static int open_handle(struct database *database, struct refusal *refusal)
 	database_watch(database, OPEN_MS, 0);
 	if ((rc = sqlite3_exec(database->sqlite, setup_sql, NULL, NULL, NULL)) != SQLITE_OK ||
 	    (rc = sqlite3_exec(database->sqlite, cache, NULL, NULL, NULL)) != SQLITE_OK ||
+	    (rc = mask_functions_add(database->sqlite, &database->bound)) != SQLITE_OK ||
 	    (rc = sqlite3_prepare_v2(database->sqlite, "PRAGMA main.page_size", -1, &row, NULL)) !=
 		    SQLITE_OK)
 		return database_refuse(database, rc, refusal);

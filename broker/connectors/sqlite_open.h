@@ -44,6 +44,8 @@ struct database {
 	char *path;
 	sqlite3 *sqlite; /* NULL while it cannot be opened */
 	struct guard guard;
+	const struct reach *fronts;	  /* whose views are installed, borrowed; NULL: none */
+	const struct bound_values *bound; /* of fronts */
 	struct catalog *catalog;
 	sqlite3_stmt *version; /* PRAGMA schema_version */
 	int64_t page_size;
@@ -67,6 +69,9 @@ void database_watch(struct database *database, int64_t time_ms, int64_t scan_byt
 void database_release(struct database *database);
 int64_t database_scanned(const struct database *database); /* bytes since database_watch() */
 
+/* What SQLite says, with the names of inner views put back to those of their tables. The caller
+ * frees. */
+char *database_public(const struct database *database, const char *text);
 /* What SQLite said, as a refusal; returns -1. */
 int database_refuse(struct database *database, int rc, struct refusal *refusal);
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "broker/connectors/sqlite_text.h"
 
 #define ROWID_NAME "rowid"
 
@@ -48,6 +49,8 @@ void reach_free(struct reach *reach)
 	}
 	for (size_t f = 0; f < reach->function_count; f++)
 		mem_free(reach->functions[f]);
+	restrictions_free(reach->restrictions, reach->catalog);
+	bound_values_clear(&reach->bound);
 	mem_free(reach->functions);
 	mem_free(reach->tables);
 	mem_free(reach);
@@ -267,6 +270,59 @@ static int add_functions(struct reach *reach, const struct json *functions, stru
 	return 0;
 }
 
+/* Does the text of a view name a table that must not be read around? SQLite takes a string for a
+ * name where it finds none. */
+static bool names_restricted(const struct reach *reach, const char *sql, const bool *around)
+{
+	for (;;) {
+		struct sql_token token = sql_next(&sql);
+		CLEANUP(mem_freep) char *name = NULL;
+		size_t table;
+
+		if (token.kind == SQL_END)
+			return false;
+		if (token.kind == SQL_OTHER)
+			continue;
+		name = sql_token_name(&token);
+		table = catalog_table_find(reach->catalog, name);
+		if (table != CATALOG_NONE && around[table])
+			return true;
+	}
+}
+
+/* A view of the database reads its tables as they are: over a restricted table, directly or through
+ * other views, it would show what the restriction keeps back. */
+static void take_views_around(struct reach *reach)
+{
+	const struct catalog *catalog = reach->catalog;
+	CLEANUP(mem_freep) bool *around = mem_array(catalog->table_count + 1, sizeof(*around));
+	bool more = true;
+
+	for (size_t t = 0; t < catalog->table_count; t++)
+		around[t] = reach->restrictions[t] != NULL;
+	while (more) {
+		more = false;
+		for (size_t t = 0; t < catalog->table_count; t++) {
+			if (around[t] || !catalog->tables[t].is_view ||
+			    !names_restricted(reach, catalog->tables[t].sql, around))
+				continue;
+			take_table(reach, t);
+			around[t] = more = true;
+		}
+	}
+}
+
+static int add_restrictions(struct reach *reach, const struct json *view, struct err *err)
+{
+	if (restrictions_read(view, reach->catalog, &reach->restrictions, &reach->bound, err) < 0)
+		return -1;
+	for (size_t t = 0; t < reach->catalog->table_count; t++)
+		if (reach->restrictions[t])
+			reach->tables[t].rowid = false; /* the view in front has none */
+	take_views_around(reach);
+	return 0;
+}
+
 int reach_from_view(const struct json *view, const struct catalog *catalog,
 		    struct reach **ret_reach, struct err *err)
 {
@@ -274,7 +330,8 @@ int reach_from_view(const struct json *view, const struct catalog *catalog,
 
 	if (add_tables(reach, json_get(view, "tables"), err) < 0 ||
 	    take_away(reach, json_get(view, "except"), err) < 0 ||
-	    add_functions(reach, json_get(view, "functions"), err) < 0)
+	    add_functions(reach, json_get(view, "functions"), err) < 0 ||
+	    add_restrictions(reach, view, err) < 0)
 		return -1;
 	*ret_reach = TAKE(reach);
 	return 0;
@@ -384,6 +441,23 @@ size_t reach_column_count(const struct reach *reach, size_t table)
 	for (size_t c = 0; c < reach->catalog->tables[table].column_count; c++)
 		count += reach_has_column(reach, table, c);
 	return count;
+}
+
+const struct restriction *reach_restriction(const struct reach *view, size_t table)
+{
+	return view->restrictions ? view->restrictions[table] : NULL;
+}
+
+enum mask reach_mask(const struct reach *view, size_t table, size_t column)
+{
+	const struct restriction *restriction = reach_restriction(view, table);
+
+	return restriction && restriction->masks ? restriction->masks[column] : MASK_NONE;
+}
+
+bool reach_is_fronted(const struct reach *view, size_t table)
+{
+	return view->tables[table].listed || reach_restriction(view, table);
 }
 
 static void push_column(struct json *columns, const char *table, const char *column)

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "broker/connectors/sqlite_catalog.h"
+#include "broker/connectors/sqlite_restrict.h"
 
 struct reach_table {
 	bool in;     /* the table itself, COUNT(*) included */
@@ -27,6 +28,8 @@ struct reach {
 	struct reach_table *tables;    /* one per table of the catalog */
 	char **functions;	       /* lower case, ascending */
 	size_t function_count;
+	struct restriction **restrictions; /* of a view, one per table; NULL when none */
+	struct bound_values bound;	   /* what they compare with */
 };
 
 struct reach *reach_new(const struct catalog *catalog);
@@ -34,8 +37,9 @@ struct reach *reach_everything(const struct catalog *catalog); /* but no functio
 void reach_free(struct reach *reach);			       /* NULL is fine */
 void reach_freep(struct reach **reach);
 
-/* From a policy view: {"tables":{"t":"all"|["c"]}|"all", "functions":[...], "except":{...}}. Names
- * that the catalog does not know are skipped. Fails on any other shape. */
+/* From a policy view: {"tables":{"t":"all"|["c"]}|"all", "functions":[...], "except":{...}} and the
+ * members of sqlite_restrict.h. Names that the catalog does not know are skipped. Fails on any
+ * other shape. */
 MUST_CHECK int reach_from_view(const struct json *view, const struct catalog *catalog,
 			       struct reach **ret_reach, struct err *err);
 /* From {"tables":["t"],"columns":["t.c","t."],"functions":["f"]}. */
@@ -60,5 +64,9 @@ void reach_write(const struct reach *facts, const struct reach *view, struct jso
 const char *reach_table_name(const struct reach *view, size_t table);
 const char *reach_column_name(const struct reach *view, size_t table, size_t column);
 size_t reach_column_count(const struct reach *reach, size_t table);
+const struct restriction *reach_restriction(const struct reach *view, size_t table); /* or NULL */
+enum mask reach_mask(const struct reach *view, size_t table, size_t column);
+/* Is the table read through a temporary view (sqlite_narrow.h)? */
+bool reach_is_fronted(const struct reach *view, size_t table);
 
 #endif

@@ -32,7 +32,8 @@ int run_limits_read(const struct json *limits, struct run_limits *ret_limits, st
 struct rows {
 	struct json *rows;
 	const char **types; /* one per column */
-	int column_count;
+	int column_count;   /* without those that count units */
+	int64_t suppressed;
 	int64_t bytes;
 	struct buf scratch; /* for measuring */
 };
@@ -91,16 +92,32 @@ static bool was_compiled_anew(sqlite3_stmt *compiled)
 	return sqlite3_stmt_status(compiled, SQLITE_STMTSTATUS_REPREPARE, 1) > 0;
 }
 
-static int read_rows(struct database *database, sqlite3_stmt *compiled,
+/* Does each table shown in groups have units enough in this row? */
+static bool is_large_enough(const struct statement *statement, int column_count)
+{
+	for (size_t g = 0; g < statement->groups.count; g++)
+		if (sqlite3_column_int64(statement->compiled, column_count + (int)g) <
+		    statement->groups.least[g])
+			return false;
+	return true;
+}
+
+static int read_rows(struct database *database, const struct statement *statement,
 		     const struct run_limits *limits, struct rows *rows, bool *ret_truncated,
 		     struct refusal *refusal)
 {
+	sqlite3_stmt *compiled = statement->compiled;
+	int64_t n = 0;
 	int rc;
 
-	for (int64_t n = 0; (rc = sqlite3_step(compiled)) == SQLITE_ROW; n++) {
-		if (n == 0 && was_compiled_anew(compiled))
+	while ((rc = sqlite3_step(compiled)) == SQLITE_ROW) {
+		if (n == 0 && rows->suppressed == 0 && was_compiled_anew(compiled))
 			return RUN_SCHEMA_CHANGED;
-		if (n == limits->rows) {
+		if (!is_large_enough(statement, rows->column_count)) {
+			rows->suppressed++;
+			continue;
+		}
+		if (n++ == limits->rows) {
 			*ret_truncated = true;
 			return 0;
 		}
@@ -135,14 +152,15 @@ static struct json *column_name(sqlite3_stmt *compiled, int index)
 	return json_new_str(name ? name : "");
 }
 
-static struct json *result_json(sqlite3_stmt *compiled, struct rows *rows, bool truncated)
+static struct json *result_json(const struct statement *statement, struct rows *rows,
+				bool truncated)
 {
 	struct json *result = json_object();
 	struct json *columns = json_array();
 	struct json *types = json_array();
 
 	for (int c = 0; c < rows->column_count; c++) {
-		json_push(columns, column_name(compiled, c));
+		json_push(columns, column_name(statement->compiled, c));
 		json_push_str(types, rows->types[c]);
 	}
 	json_set_bool(result, "ok", true);
@@ -151,10 +169,14 @@ static struct json *result_json(sqlite3_stmt *compiled, struct rows *rows, bool 
 	json_set_int(result, "row_count", (int64_t)json_len(rows->rows));
 	json_set(result, "rows", TAKE(rows->rows));
 	json_set_bool(result, "truncated", truncated);
+	if (statement->groups.count) {
+		json_set_int(result, "suppressed_groups", rows->suppressed);
+		json_set_int(result, "min_group", statement->groups.largest);
+	}
 	return result;
 }
 
-int run_statement(struct database *database, sqlite3_stmt *compiled,
+int run_statement(struct database *database, const struct statement *statement,
 		  const struct run_limits *limits, struct json **ret_result,
 		  struct refusal *refusal)
 {
@@ -163,22 +185,23 @@ int run_statement(struct database *database, sqlite3_stmt *compiled,
 	bool truncated = false;
 	int result;
 
-	rows.column_count = sqlite3_column_count(compiled);
+	rows.column_count =
+		sqlite3_column_count(statement->compiled) - (int)statement->groups.count;
 	rows.types = mem_array((size_t)rows.column_count + 1, sizeof(*rows.types));
 	for (int c = 0; c < rows.column_count; c++)
 		rows.types[c] = "null";
-	was_compiled_anew(compiled); /* back to zero */
-	result = read_rows(database, compiled, limits, &rows, &truncated, refusal);
+	was_compiled_anew(statement->compiled); /* back to zero */
+	result = read_rows(database, statement, limits, &rows, &truncated, refusal);
 	if (result == 0)
 		result = check_scan(database, limits, refusal);
 	if (result == 0) {
-		struct json *json = result_json(compiled, &rows, truncated);
+		struct json *json = result_json(statement, &rows, truncated);
 
 		json_set_int(json, "bytes_scanned", database_scanned(database));
 		json_set_real(json, "latency_ms", (double)(clock_mono_us() - start_us) / 1000.0);
 		*ret_result = json;
 	}
-	sqlite3_reset(compiled);
+	sqlite3_reset(statement->compiled);
 	rows_clear(&rows);
 	return result;
 }

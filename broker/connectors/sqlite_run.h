@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "broker/connectors/sqlite_open.h"
+#include "broker/connectors/sqlite_statement.h"
 
 /* So that a result fits a line of a channel, whatever a policy allows. */
 #define RUN_BYTES_MAX (3 << 20)
@@ -28,9 +28,10 @@ MUST_CHECK int run_limits_read(const struct json *limits, struct run_limits *ret
  * 0: *ret_result is the RESULT. -1: refused. RUN_SCHEMA_CHANGED: the statement would have to be
  * compiled anew; nothing was read. One row more than the limit is fetched to know "truncated".
  * The guard is closed all the while, so SQLite cannot compile anew by itself. database_watch() has
- * been called. The statement is reset afterwards.
+ * been called. The statement is reset afterwards. Rows of groups that are too small are left out
+ * and counted: "suppressed_groups" and "min_group" of the result.
  */
-MUST_CHECK int run_statement(struct database *database, sqlite3_stmt *compiled,
+MUST_CHECK int run_statement(struct database *database, const struct statement *statement,
 			     const struct run_limits *limits, struct json **ret_result,
 			     struct refusal *refusal);
 

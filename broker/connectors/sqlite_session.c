@@ -56,6 +56,8 @@ static void on_changing(void *data)
 		reach_free(TAKE(session->everything));
 	}
 	explain_sizes_clear(&session->sizes);
+	session->database.bound = NULL;
+	session->database.fronts = NULL;
 	session->narrow = NULL; /* what is left of them is replaced before the next statement */
 }
 
@@ -127,6 +129,8 @@ static int session_view(struct session *session, const struct json *policy, stru
 			drop_statements(session, *place);
 			if (session->narrow == *place)
 				session->narrow = NULL;
+			if (*place && session->database.fronts == (*place)->reach)
+				session->database.bound = NULL, session->database.fronts = NULL;
 			view_free(*place);
 			*place = view;
 		}
@@ -284,11 +288,12 @@ static int execute_once(struct session *session, const struct json *params,
 				   "the statement now reads more than was granted: the schema "
 				   "changed after it was prepared");
 	if (mode && strcmp(mode, "explain") == 0)
-		return explain_statement(&session->database, &session->sizes, statement->sql,
-					 statement->facts, view->reach, ret_result, refusal);
+		return explain_statement(&session->database, &session->sizes,
+					 statement_source(statement), statement->facts, view->reach,
+					 ret_result, refusal);
 	database_release(&session->database);
 	session->database.watch.scan_bytes_max = limits->scan_bytes;
-	if (run_statement(&session->database, statement->compiled, limits, ret_result, refusal) ==
+	if (run_statement(&session->database, statement, limits, ret_result, refusal) ==
 	    RUN_SCHEMA_CHANGED) {
 		forget_statement(session, statement);
 		return RUN_SCHEMA_CHANGED;

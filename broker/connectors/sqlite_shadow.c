@@ -36,7 +36,7 @@ static void add_table(struct buf *sql, const struct reach *view, size_t table, c
 	bool listed = view->tables[table].listed;
 	bool first = true;
 
-	buf_add_str(sql, listed ? "CREATE TEMP TABLE " : "CREATE TABLE ");
+	buf_add_str(sql, reach_is_fronted(view, table) ? "CREATE TEMP TABLE " : "CREATE TABLE ");
 	sql_add_name(sql, source->name);
 	buf_add_str(sql, " (");
 	for (size_t c = 0; c < source->column_count; c++) {

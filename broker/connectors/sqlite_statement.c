@@ -20,6 +20,8 @@ void statement_free(struct statement *statement)
 		return;
 	sqlite3_finalize(statement->compiled);
 	reach_free(statement->facts); /* NULL when handed over */
+	groups_clear(&statement->groups);
+	mem_free(statement->counting);
 	mem_free(statement->sql);
 	mem_free(statement);
 }
@@ -27,6 +29,11 @@ void statement_free(struct statement *statement)
 void statement_freep(struct statement **statement)
 {
 	statement_free(*statement);
+}
+
+const char *statement_source(const struct statement *statement)
+{
+	return statement->counting ? statement->counting : statement->sql;
 }
 
 static void statement_finalizep(sqlite3_stmt **compiled)
@@ -279,6 +286,8 @@ static int compile_in_source(struct database *database, const struct reach *view
 	rc = compile(database->sqlite, sql, &compiled, &tail);
 	if (rc != SQLITE_OK) {
 		guard_close(&database->guard);
+		if (database->guard.refusal == GUARD_AROUND)
+			return refuse_neutral(refusal);
 		if (((rc & 0xff) == SQLITE_ERROR || (rc & 0xff) == SQLITE_AUTH) && !open)
 			return refuse_neutral(refusal);
 		return database_refuse(database, rc, refusal);
@@ -318,7 +327,7 @@ static void add_joins_of_views(const struct reach *facts, struct sql_joins *join
 
 				if (token.kind == SQL_END)
 					break;
-				if (token.kind != SQL_WORD && token.kind != SQL_QUOTED)
+				if (token.kind == SQL_OTHER)
 					continue;
 				name = sql_token_name(&token);
 				used = catalog_table_find(catalog, name);
@@ -327,6 +336,16 @@ static void add_joins_of_views(const struct reach *facts, struct sql_joins *join
 			}
 		}
 	}
+}
+
+/* Tables shown in groups: known once the shadow has told what the statement reads. */
+static int add_groups(const struct database *database, const struct reach *view,
+		      struct statement *statement, struct refusal *refusal)
+{
+	if (!groups_wanted(view, statement->facts))
+		return 0;
+	return groups_prepare(&database->guard, view, statement->facts, statement->sql,
+			      &statement->counting, &statement->groups, refusal);
 }
 
 int statement_prepare(struct database *database, const struct reach *view, struct shadow *shadow,
@@ -342,8 +361,9 @@ int statement_prepare(struct database *database, const struct reach *view, struc
 	sql_joins_add(&joins, sql);
 	if (check_first_word(sql, refusal) < 0 ||
 	    compile_in_shadow(shadow, view, sql, &joins, statement->facts, refusal) < 0 ||
-	    compile_in_source(database, view, sql, statement->facts, &statement->compiled,
-			      refusal) < 0)
+	    add_groups(database, view, statement, refusal) < 0 ||
+	    compile_in_source(database, view, statement_source(statement), statement->facts,
+			      &statement->compiled, refusal) < 0)
 		return -1;
 	add_joins_of_views(statement->facts, &inner);
 	add_compared(&inner, NULL, statement->facts);

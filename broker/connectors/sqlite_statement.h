@@ -11,12 +11,15 @@
 #ifndef BROKER_CONNECTORS_SQLITE_STATEMENT_H
 #define BROKER_CONNECTORS_SQLITE_STATEMENT_H
 
+#include "broker/connectors/sqlite_group.h"
 #include "broker/connectors/sqlite_open.h"
 #include "broker/connectors/sqlite_shadow.h"
 
 struct statement {
-	char *sql;
+	char *sql;	/* as it came */
+	char *counting; /* with the columns of groups behind; NULL when there are none */
 	sqlite3_stmt *compiled;
+	struct groups groups;
 	struct reach *facts;
 };
 
@@ -31,7 +34,8 @@ MUST_CHECK int statement_prepare(struct database *database, const struct reach *
  * decides and records, never for the agent. NULL when it would not compile then either. */
 struct reach *statement_unbound(const struct reach *everything, struct shadow *shadow,
 				const char *sql);
-void statement_free(struct statement *statement); /* NULL is fine */
+const char *statement_source(const struct statement *statement); /* what was compiled */
+void statement_free(struct statement *statement);		 /* NULL is fine */
 void statement_freep(struct statement **statement);
 
 #endif

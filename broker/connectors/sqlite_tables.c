@@ -123,6 +123,8 @@ static struct json *columns_json(const struct reach *view, size_t table)
 		json_set_str(column, "type", source->columns[c].type);
 		json_set_bool(column, "not_null", source->columns[c].not_null);
 		json_set(column, "key", json_new_str(key_of(source, c)));
+		if (reach_mask(view, table, c) != MASK_NONE)
+			json_set_str(column, "masked", mask_name(reach_mask(view, table, c)));
 		json_push(columns, column);
 	}
 	return columns;
@@ -210,7 +212,7 @@ static int sample(struct session *session, struct view *view, size_t table,
 	if (session_statement(session, view, sql, &statement, NULL, refusal) < 0)
 		return -1;
 	database_release(&session->database);
-	result = run_statement(&session->database, statement->compiled, &narrow, ret_rows, refusal);
+	result = run_statement(&session->database, statement, &narrow, ret_rows, refusal);
 	if (result == RUN_SCHEMA_CHANGED)
 		return refusal_set(refusal, BY_DATABASE, "try again", "the schema changed");
 	return result;
@@ -222,9 +224,11 @@ static int sample_json(struct session *session, struct view *view, size_t table,
 		       struct refusal *refusal)
 {
 	CLEANUP(json_freep) struct json *read = NULL;
+	const struct restriction *restriction = reach_restriction(view->reach, table);
 	struct json *json;
 
-	if (reach_column_count(view->reach, table) == 0) {
+	if (reach_column_count(view->reach, table) == 0 ||
+	    (restriction && restriction->min_group)) {
 		*ret_sample = json_object();
 		json_set(*ret_sample, "columns", json_array());
 		json_set(*ret_sample, "rows", json_array());
@@ -240,6 +244,15 @@ static int sample_json(struct session *session, struct view *view, size_t table,
 		json_set_str(json, "error", refusal->error);
 	*ret_sample = json;
 	return 0;
+}
+
+/* That something is kept back is no secret; what, is. */
+static void add_restriction(const struct restriction *restriction, struct json *json)
+{
+	if (restriction && restriction->condition_count)
+		json_set_bool(json, "rows_filtered", true);
+	if (restriction && restriction->min_group)
+		json_set_int(json, "min_group", restriction->min_group);
 }
 
 int tables_describe(struct session *session, struct view *view, const char *name,
@@ -263,6 +276,7 @@ int tables_describe(struct session *session, struct view *view, const char *name
 	json_set(json, "foreign_keys", foreign_keys_json(view->reach, table));
 	json_set(json, "grain", grain_json(view->reach, table));
 	json_set(json, "sample_rows", samples);
+	add_restriction(reach_restriction(view->reach, table), json);
 	*ret_result = json;
 	return 0;
 }

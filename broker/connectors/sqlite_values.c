@@ -172,6 +172,15 @@ static void skip_column(struct value_index *index, size_t table, size_t column)
 	json_push_str(index->skipped, name);
 }
 
+/* Masked values are nobody's words, and a table shown in groups shows no value of one row. */
+static bool is_kept_back(const struct reach *view, size_t table, size_t column)
+{
+	const struct restriction *restriction = reach_restriction(view, table);
+
+	return restriction &&
+	       (restriction->min_group || reach_mask(view, table, column) != MASK_NONE);
+}
+
 static int fill(struct session *session, struct view *view, struct value_index *index,
 		struct refusal *refusal)
 {
@@ -183,7 +192,8 @@ static int fill(struct session *session, struct view *view, struct value_index *
 			int read;
 
 			if (!reach_has_column(view->reach, t, c) ||
-			    !may_hold_text(catalog->tables[t].columns[c].type))
+			    !may_hold_text(catalog->tables[t].columns[c].type) ||
+			    is_kept_back(view->reach, t, c))
 				continue;
 			read = full ? 0 : read_column(session, view, index, t, c, refusal);
 			if (read < 0 && (strcmp(refusal->by, BY_CANCELED) == 0 ||

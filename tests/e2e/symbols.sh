@@ -7,7 +7,7 @@ never() { # PROGRAM WORD...
 }
 never writ-broker libyaml libcurl libmicrohttpd libpq libpg_query
 never writ-signer libuv libyaml libcurl libsqlite3 libpg_query
-never writ-sqlite libyaml libcurl libsodium libpg_query
+never writ-sqlite libyaml libcurl libpg_query
 never writ-orchestrator libyaml libcurl
 never writ libcurl libpg_query libsqlite3
 # Signing with a secret key is in the signer alone.
