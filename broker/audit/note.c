@@ -11,7 +11,7 @@
 
 #include "base/utf8.h"
 
-#define TYPE_ED25519 0x01
+#define TIME_LEN 8
 #define DASH "\xE2\x80\x94 " /* U+2014 and a blank: begins every signature line */
 #define DASH_LEN (sizeof(DASH) - 1)
 #define KEYID_HEX_LEN (2 * NOTE_KEYID_LEN)
@@ -53,23 +53,22 @@ static bool is_name(const char *name, size_t len)
 	return utf8_valid(name, len);
 }
 
-static void keyid_make(const char *name, const uint8_t public_key[ED25519_PUBLIC_LEN],
-		       uint8_t out[NOTE_KEYID_LEN])
+static void keyid_make(const struct vkey *key, uint8_t out[NOTE_KEYID_LEN])
 {
-	static const uint8_t middle[] = {'\n', TYPE_ED25519};
+	const uint8_t middle[] = {'\n', (uint8_t)key->type};
 	uint8_t hash[SHA256_LEN];
 	struct sha256 state;
 
 	sha256_init(&state);
-	sha256_add(&state, name, strlen(name));
+	sha256_add(&state, key->name, strlen(key->name));
 	sha256_add(&state, middle, sizeof(middle));
-	sha256_add(&state, public_key, ED25519_PUBLIC_LEN);
+	sha256_add(&state, key->public_key, ED25519_PUBLIC_LEN);
 	sha256_end(&state, hash);
 	memcpy(out, hash, NOTE_KEYID_LEN);
 }
 
-int vkey_init(struct vkey *key, const char *name, const uint8_t public_key[ED25519_PUBLIC_LEN],
-	      struct err *err)
+static int init(struct vkey *key, enum note_key_type type, const char *name,
+		const uint8_t public_key[ED25519_PUBLIC_LEN], struct err *err)
 {
 	size_t len = strlen(name);
 
@@ -78,10 +77,23 @@ int vkey_init(struct vkey *key, const char *name, const uint8_t public_key[ED255
 			       "a key name has 1 to %u bytes of UTF-8 without white space or +",
 			       NOTE_NAME_MAX);
 	memset(key, 0, sizeof(*key));
+	key->type = type;
 	memcpy(key->name, name, len);
 	memcpy(key->public_key, public_key, ED25519_PUBLIC_LEN);
-	keyid_make(name, public_key, key->keyid);
+	keyid_make(key, key->keyid);
 	return 0;
+}
+
+int vkey_init(struct vkey *key, const char *name, const uint8_t public_key[ED25519_PUBLIC_LEN],
+	      struct err *err)
+{
+	return init(key, NOTE_ED25519, name, public_key, err);
+}
+
+int vkey_init_cosigner(struct vkey *key, const char *name,
+		       const uint8_t public_key[ED25519_PUBLIC_LEN], struct err *err)
+{
+	return init(key, NOTE_COSIGNATURE, name, public_key, err);
 }
 
 static int vkey_split(const char *text, size_t len, struct vkey *key, struct buf *bytes,
@@ -104,22 +116,25 @@ static int vkey_split(const char *text, size_t len, struct vkey *key, struct buf
 	return 0;
 }
 
-int vkey_parse(const char *text, size_t len, struct vkey *ret_key, struct err *err)
+static int parse(const char *text, size_t len, enum note_key_type type, struct vkey *ret_key,
+		 struct err *err)
 {
 	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
-	struct vkey key = {0};
+	struct vkey key = {.type = type};
 	uint8_t keyid[NOTE_KEYID_LEN];
 
 	if (vkey_split(text, len, &key, &bytes, err) < 0)
 		return err_wrap(err, "verifier key");
-	if (bytes.len == 0 || bytes.bytes[0] != TYPE_ED25519)
+	if (bytes.len == 0 || (uint8_t)bytes.bytes[0] != type)
 		return err_set(err, ERR_INVALID,
-			       "verifier key: its type is not 01 (Ed25519), the only one known");
+			       type == NOTE_ED25519
+				       ? "verifier key: its type is not 01 (Ed25519), that of a log"
+				       : "verifier key: its type is not 04, that of a witness");
 	if (bytes.len != 1 + ED25519_PUBLIC_LEN)
 		return err_set(err, ERR_INVALID, "verifier key: %zu bytes, not %d", bytes.len - 1,
 			       ED25519_PUBLIC_LEN);
 	memcpy(key.public_key, bytes.bytes + 1, ED25519_PUBLIC_LEN);
-	keyid_make(key.name, key.public_key, keyid);
+	keyid_make(&key, keyid);
 	if (memcmp(keyid, key.keyid, NOTE_KEYID_LEN) != 0)
 		return err_set(err, ERR_INVALID,
 			       "verifier key: its id does not fit its name and key");
@@ -127,9 +142,19 @@ int vkey_parse(const char *text, size_t len, struct vkey *ret_key, struct err *e
 	return 0;
 }
 
+int vkey_parse(const char *text, size_t len, struct vkey *ret_key, struct err *err)
+{
+	return parse(text, len, NOTE_ED25519, ret_key, err);
+}
+
+int vkey_parse_cosigner(const char *text, size_t len, struct vkey *ret_key, struct err *err)
+{
+	return parse(text, len, NOTE_COSIGNATURE, ret_key, err);
+}
+
 void vkey_write(const struct vkey *key, struct buf *out)
 {
-	uint8_t bytes[1 + ED25519_PUBLIC_LEN] = {TYPE_ED25519};
+	uint8_t bytes[1 + ED25519_PUBLIC_LEN] = {(uint8_t)key->type};
 	char hex[KEYID_HEX_LEN + 1];
 
 	hex_write(key->keyid, NOTE_KEYID_LEN, hex);
@@ -175,8 +200,12 @@ static int line_parse(const char *bytes, size_t len, struct note_line *ret_line,
 	ret_line->name_len = (size_t)(blank - name);
 	memcpy(ret_line->keyid, code.bytes, NOTE_KEYID_LEN);
 	ret_line->is_ed25519 = code.len == NOTE_KEYID_LEN + ED25519_SIGNATURE_LEN;
-	if (ret_line->is_ed25519)
-		memcpy(ret_line->signature, code.bytes + NOTE_KEYID_LEN, ED25519_SIGNATURE_LEN);
+	ret_line->is_cosignature = code.len == NOTE_KEYID_LEN + TIME_LEN + ED25519_SIGNATURE_LEN;
+	if (ret_line->is_ed25519 || ret_line->is_cosignature)
+		memcpy(ret_line->signature, code.bytes + code.len - ED25519_SIGNATURE_LEN,
+		       ED25519_SIGNATURE_LEN);
+	for (size_t i = 0; ret_line->is_cosignature && i < TIME_LEN; i++)
+		ret_line->time = ret_line->time << 8 | (uint8_t)code.bytes[NOTE_KEYID_LEN + i];
 	return 0;
 }
 
@@ -231,7 +260,7 @@ int note_parse(const char *bytes, size_t len, struct note *ret_note, struct err 
 	return 0;
 }
 
-static bool is_line_of(const struct note_line *line, const struct vkey *key)
+bool note_line_is_of(const struct note_line *line, const struct vkey *key)
 {
 	return strlen(key->name) == line->name_len &&
 	       memcmp(key->name, line->name, line->name_len) == 0 &&
@@ -244,7 +273,7 @@ static int line_verify(const struct note *note, struct note_line *line, const st
 	const struct vkey *known = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!is_line_of(line, &keys[i]))
+		if (!note_line_is_of(line, &keys[i]))
 			continue;
 		if (known != NULL)
 			return err_set(err, ERR_INVALID, "signed note: two keys are named %s",
