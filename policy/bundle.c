@@ -229,6 +229,16 @@ size_t bundle_rule_count(const struct bundle *bundle)
 	return bundle->rule_count;
 }
 
+const char *bundle_rule_id(const struct bundle *bundle, size_t index)
+{
+	return bundle->rules[index].id;
+}
+
+const char *bundle_rule_at(const struct bundle *bundle, size_t index)
+{
+	return bundle->rules[index].at;
+}
+
 size_t bundle_agent_count(const struct bundle *bundle)
 {
 	return bundle->agent_count;

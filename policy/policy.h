@@ -66,6 +66,8 @@ const char *bundle_digest(const struct bundle *bundle); /* SHA-256 of its bytes,
 const struct agent_def *bundle_agent(const struct bundle *bundle, const char *name);
 size_t bundle_agent_count(const struct bundle *bundle);
 size_t bundle_rule_count(const struct bundle *bundle);
+const char *bundle_rule_id(const struct bundle *bundle, size_t index);
+const char *bundle_rule_at(const struct bundle *bundle, size_t index); /* file:line */
 const struct agent_def *bundle_agent_at(const struct bundle *bundle, size_t index);
 
 struct names { /* a borrowed list of names */
