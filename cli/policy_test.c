@@ -20,6 +20,8 @@ struct options {
 	const char *format; /* text, tap, junit */
 	bool all;	    /* also cases that pass */
 	bool watch;
+	const char *min_coverage;
+	unsigned min_percent;
 };
 
 struct run {
@@ -35,17 +37,36 @@ static void run_clear(struct run *run)
 	policy_files_clear(&run->files);
 }
 
-static void print_json(const struct run *run)
+static bool is_fine(const struct run *run, const struct options *options)
+{
+	return run->result.failed == 0 &&
+	       tests_cover_percent(&run->result.cover) >= options->min_percent;
+}
+
+static void print_json(const struct run *run, const struct options *options)
 {
 	struct json *json = json_object();
 
-	json_set_bool(json, "ok", run->result.failed == 0);
+	json_set_bool(json, "ok", is_fine(run, options));
 	json_set_str(json, "digest", bundle_digest(run->files.bundle));
 	json_set_int(json, "cases", (int64_t)run->result.count);
 	json_set_int(json, "failed", (int64_t)run->result.failed);
 	json_set(json, "results", tests_json(&run->tests, &run->result));
+	json_set(json, "coverage", tests_cover_json(&run->result.cover));
 	cli_print_json(json);
 	json_free(json);
+}
+
+static void print_coverage(const struct tests_cover *cover, unsigned min_percent)
+{
+	CLEANUP(buf_clear) struct buf missing = BUF_INIT;
+
+	printf("coverage %u %%: %zu of %zu rules and conditions are shown\n",
+	       tests_cover_percent(cover), cover->shown, cover->total);
+	tests_cover_write(cover, &missing);
+	fputs(buf_str(&missing), stdout);
+	if (tests_cover_percent(cover) < min_percent)
+		fprintf(stderr, "writ: the coverage is below %u %%\n", min_percent);
 }
 
 static void print_text(const struct run *run, bool all)
@@ -107,12 +128,14 @@ static int run_once(const struct args *args, const struct options *options)
 		return code;
 	policy_tests_run(run.files.bundle, &run.tests, &run.result);
 	if (args->json)
-		print_json(&run);
+		print_json(&run, options);
 	else if (strcmp(options->format, "text") == 0)
 		print_text(&run, options->all);
 	else
 		print_machine(&run, options->format);
-	return run.result.failed > 0 ? EXIT_NEGATIVE : EXIT_FINE;
+	if (!args->json && strcmp(options->format, "text") == 0)
+		print_coverage(&run.result.cover, options->min_percent);
+	return is_fine(&run, options) ? EXIT_FINE : EXIT_NEGATIVE;
 }
 
 /* Names, sizes and times of what a run reads, as one hash. */
@@ -175,12 +198,25 @@ static int watch(const struct args *args, const struct options *options)
 	} while (true);
 }
 
+static bool read_percent(const char *text, unsigned *ret_percent)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	*ret_percent = 0;
+	if (digits == 0 || digits > 3 || text[digits] != '\0')
+		return false;
+	for (; *text != '\0'; text++)
+		*ret_percent = *ret_percent * 10 + (unsigned)(*text - '0');
+	return *ret_percent <= 100;
+}
+
 static int run(int argc, char **argv)
 {
 	static const char *const formats[] = {"text", "tap", "junit"};
 	struct options options = {.format = "text"};
 	const struct arg_option table[] = {{"--format", NULL, &options.format},
 					   {"--all", &options.all, NULL},
+					   {"--min-coverage", NULL, &options.min_coverage},
 					   {"--watch", &options.watch, NULL}};
 	CLEANUP(args_clear) struct args args = {0};
 	int code = args_read(argc, argv, table, ARRAY_LEN(table), 0, &args);
@@ -193,6 +229,10 @@ static int run(int argc, char **argv)
 	if (!known)
 		return cli_usage(argv[0], "no format \"%s\"; there are text, tap and junit",
 				 options.format);
+	if (options.min_coverage != NULL &&
+	    !read_percent(options.min_coverage, &options.min_percent))
+		return cli_usage(argv[0], "--min-coverage %s is no whole number from 0 to 100",
+				 options.min_coverage);
 	return options.watch ? watch(&args, &options) : run_once(&args, &options);
 }
 
@@ -209,13 +249,15 @@ const struct policy_command policy_test = {
 		"  --format F  tap (version 14) or junit (XML) for continuous integration\n"
 		"  --all       show cases that pass as well\n"
 		"  --watch     run again whenever a file changes, until Ctrl-C\n"
-		"  --json      {ok, digest, cases, failed, results}\n"
+		"  --min-coverage N  fail below N per cent\n"
+		"  --json      {ok, digest, cases, failed, results, coverage}\n"
 		"\n"
 		"examples:\n"
 		"  writ policy test -C examples/sales\n"
 		"  writ policy test --format junit > policy.xml\n"
 		"\n"
-		"exit: 0 all pass, 1 one fails, none exists or a file has a mistake, 2 wrong usage "
+		"exit: 0 all pass, 1 one fails, none exists, the coverage is too low or a file has "
+		"a mistake, 2 wrong usage "
 		"or\n"
 		"unreadable files\n",
 	.run = run,

@@ -3,10 +3,13 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
-const char *const call_spec_keys[] = {"agent",	  "user",   "groups",  "tenant",    "tool",
-				      "database", "tables", "columns", "functions", NULL};
+const char *const call_spec_keys[] = {"agent",	     "user",	  "groups",    "tenant",
+				      "attributes",  "tool",	  "database",  "tables",
+				      "columns",     "functions", "arguments", "time",
+				      "environment", "approved",  NULL};
 
 struct call_spec {
 	struct json *json;
@@ -15,6 +18,7 @@ struct call_spec {
 	const char **tables;
 	const char **columns;
 	const char **functions;
+	const char **approved;
 	char **made; /* texts that stand nowhere in the JSON */
 	size_t made_count;
 };
@@ -30,6 +34,7 @@ void call_spec_free(struct call_spec *spec)
 	mem_free(spec->tables);
 	mem_free(spec->columns);
 	mem_free(spec->functions);
+	mem_free(spec->approved);
 	json_free(spec->json);
 	mem_free(spec);
 }
@@ -134,6 +139,53 @@ static int read_text(const struct json *json, const char *key, bool needed, cons
 	return 0;
 }
 
+static int read_object(const struct json *json, const char *key, const struct json **ret_value,
+		       struct err *err)
+{
+	*ret_value = json_get(json, key);
+	if (*ret_value != NULL && json_type(*ret_value) != JSON_OBJECT)
+		return err_set(err, ERR_INVALID, "%s must be a map", key);
+	return 0;
+}
+
+/* "2026-10-15T10:00:00Z", also with fractions of a second, always in UTC. */
+static int read_time(const struct json *json, int64_t *ret_seconds, struct err *err)
+{
+	CLEANUP(buf_clear) struct buf whole = BUF_INIT;
+	const char *text;
+	int64_t time_us;
+
+	if (read_text(json, "time", false, &text, err) < 0)
+		return -1;
+	if (text == NULL)
+		return 0;
+	buf_add_str(&whole, text);
+	if (strlen(text) == strlen("2026-10-15T10:00:00Z") && text[strlen(text) - 1] == 'Z') {
+		buf_reset(&whole);
+		buf_addf(&whole, "%.19s.000000Z", text);
+	}
+	if (timestamp_read(buf_str(&whole), &time_us, NULL) < 0)
+		return err_set(err, ERR_INVALID,
+			       "time \"%.40s\" is not written as 2026-10-15T10:00:00Z", text);
+	*ret_seconds = time_us / 1000000;
+	return 0;
+}
+
+static int read_setting(struct call_spec *spec, struct err *err)
+{
+	struct call_facts *facts = &spec->facts;
+
+	return read_object(spec->json, "attributes", &facts->subject.attributes, err) < 0 ||
+			       read_object(spec->json, "arguments", &facts->arguments, err) < 0 ||
+			       read_time(spec->json, &facts->setting.now_s, err) < 0 ||
+			       read_text(spec->json, "environment", false,
+					 &facts->setting.environment, err) < 0 ||
+			       read_names(spec->json, "approved", 0, &spec->approved,
+					  &facts->approved, err) < 0
+		       ? -1
+		       : 0;
+}
+
 static int read_spec(struct call_spec *spec, struct err *err)
 {
 	struct call_facts *facts = &spec->facts;
@@ -153,7 +205,7 @@ static int read_spec(struct call_spec *spec, struct err *err)
 	    read_names(json, "tables", columns, &spec->tables, &facts->tables, err) < 0 ||
 	    read_names(json, "columns", tables, &spec->columns, &facts->columns, err) < 0 ||
 	    read_names(json, "functions", 0, &spec->functions, &facts->functions, err) < 0 ||
-	    add_tables(spec, err) < 0)
+	    add_tables(spec, err) < 0 || read_setting(spec, err) < 0)
 		return -1;
 	add_columns(spec);
 	if (facts->database == NULL && facts->tables.count + facts->functions.count > 0)
@@ -210,6 +262,19 @@ static void set_data(struct json *json, const struct call_facts *facts)
 	json_free(columns);
 }
 
+static void set_setting(struct json *json, const struct setting *setting)
+{
+	char text[TIMESTAMP_LEN + 1];
+
+	if (setting->now_s != 0) {
+		timestamp_write(setting->now_s * 1000000, text);
+		memcpy(text + strlen("2026-10-15T10:00:00"), "Z", 2);
+		json_set_str(json, "time", text);
+	}
+	if (setting->environment != NULL)
+		json_set_str(json, "environment", setting->environment);
+}
+
 struct json *call_spec_json(const struct call_facts *facts)
 {
 	struct json *json = json_object();
@@ -219,11 +284,17 @@ struct json *call_spec_json(const struct call_facts *facts)
 	set_names(json, "groups", &facts->subject.groups);
 	if (facts->subject.tenant != NULL)
 		json_set_str(json, "tenant", facts->subject.tenant);
+	if (facts->subject.attributes != NULL)
+		json_set(json, "attributes", json_copy(facts->subject.attributes));
 	json_set_str(json, "tool", facts->tool);
 	if (facts->database != NULL)
 		json_set_str(json, "database", facts->database);
 	set_data(json, facts);
 	set_names(json, "functions", &facts->functions);
+	if (facts->arguments != NULL)
+		json_set(json, "arguments", json_copy(facts->arguments));
+	set_setting(json, &facts->setting);
+	set_names(json, "approved", &facts->approved);
 	return json;
 }
 
@@ -236,6 +307,14 @@ static void say_names(struct buf *out, const char *before, const struct json *na
 		buf_addf(out, "%s%s", between, json_str(name));
 		between = ", ";
 	}
+}
+
+static void say_value(struct buf *out, const char *before, const struct json *value)
+{
+	if (value == NULL)
+		return;
+	buf_add_str(out, before);
+	json_write(value, out);
 }
 
 void call_spec_say(const struct call_facts *facts, struct buf *out)
@@ -258,4 +337,11 @@ void call_spec_say(const struct call_facts *facts, struct buf *out)
 	say_names(out, ", columns ", json_get(json, "columns"));
 	say_names(out, ", tables ", json_get(json, "tables"));
 	say_names(out, ", functions ", json_get(json, "functions"));
+	say_value(out, ", arguments ", json_get(json, "arguments"));
+	say_value(out, ", attributes ", json_get(json, "attributes"));
+	if (json_get(json, "time") != NULL)
+		buf_addf(out, ", at %s", json_get_str(json, "time"));
+	if (facts->setting.environment != NULL)
+		buf_addf(out, ", in %s", facts->setting.environment);
+	say_names(out, ", approved ", json_get(json, "approved"));
 }

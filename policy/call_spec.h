@@ -3,9 +3,10 @@
  * example that a comparison prints. As JSON:
  *   {"agent":"sales-query-01","user":"anna","groups":["sales"],"tenant":"emea",
  *    "tool":"run_query","database":"sales","tables":["orders"],"columns":["orders.status"],
- *    "functions":["sum"]}
- * Only agent, user and tool must be there. A column names its table, so "tables" need only list
- * those of which no column is read.
+ *    "functions":["sum"],"attributes":{"region":"emea"},"arguments":{"limit":5},
+ *    "time":"2026-10-15T10:00:00Z","environment":"production","approved":["ask-exports"]}
+ * Only agent, user and tool must be there; without a time it is the start of 1970. A column names
+ * its table, so "tables" need only list those of which no column is read.
  */
 #ifndef POLICY_CALL_SPEC_H
 #define POLICY_CALL_SPEC_H

@@ -1,6 +1,7 @@
 /*
- * The files of scopes/tests/ into cases. What is named at the top of a file (users, calls) is looked up
- * when a case names it; a case becomes the product of its lists. Each mistake stands at its word.
+ * The files of scopes/tests/ into cases. What is named at the top of a file (users, calls) is
+ * looked up when a case names it; a case becomes the product of its lists. Each mistake stands at
+ * its word.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -146,7 +147,7 @@ static void read_agents(struct reading *reading, const struct yaml *given, struc
 
 static void read_users(struct reading *reading, const struct yaml *given, struct items *items)
 {
-	static const char *const keys[] = {"user", "groups", "tenant", NULL};
+	static const char *const keys[] = {"user", "groups", "tenant", "attributes", NULL};
 	const struct yaml *list;
 
 	if (!given_list(reading, given, "users", "users: [{user: anna, groups: [sales]}]", &list))
@@ -155,22 +156,31 @@ static void read_users(struct reading *reading, const struct yaml *given, struct
 		read_given_map(reading, yaml_at(list, i), i, "a user", reading->users, keys, items);
 }
 
+/* A test may ask for a tool that does not exist, to show that it is not granted: only a likely slip
+ * of the pen is a mistake. */
 static bool check_tool(struct reading *reading, const struct yaml *call)
 {
 	CLEANUP(mem_freep) const char **tools = mem_array(tool_word_count, sizeof(*tools));
 	const struct yaml *node =
 		check_member(&reading->check, call, "a call", "tool", "tool: run_query");
+	const char *name = check_text(&reading->check, node, "tool");
 
 	for (size_t i = 0; i < tool_word_count; i++)
 		tools[i] = tool_words[i].name;
-	return check_word(&reading->check, node, "tool", (struct words){tools, tool_word_count}) !=
-	       NULL;
+	if (name == NULL)
+		return false;
+	if (tool_word_find(name) != NULL || nearest_word(name, tools, tool_word_count) == NULL)
+		return true;
+	check_unknown(&reading->check, "unknown_word", node, "tool",
+		      (struct words){tools, tool_word_count});
+	return false;
 }
 
 static void read_calls(struct reading *reading, const struct yaml *given, struct items *items)
 {
-	static const char *const keys[] = {"tool",    "database",  "tables",
-					   "columns", "functions", NULL};
+	static const char *const keys[] = {"tool",	"database",  "tables", "columns",
+					   "functions", "arguments", "time",   "environment",
+					   "approved",	NULL};
 	const struct yaml *list;
 
 	if (!given_list(reading, given, "calls", "calls: [{tool: list_tables, database: sales}]",

@@ -50,18 +50,24 @@ void policy_tests_run(const struct bundle *bundle, const struct policy_tests *te
 {
 	struct tests_result result = {.count = tests->count};
 
+	tests_cover_begin(bundle, &result.cover);
 	result.cases = mem_array(tests->count + 1, sizeof(*result.cases));
 	for (size_t i = 0; i < tests->count; i++) {
 		struct case_result *one = &result.cases[i];
 		struct buf wrong = BUF_INIT;
+		struct policy_trace trace;
 
-		policy_decide(bundle, call_spec_facts(tests->cases[i].spec), &one->verdict);
+		policy_decide_traced(bundle, call_spec_facts(tests->cases[i].spec), &one->verdict,
+				     &trace);
+		tests_cover_add(&result.cover, bundle, &trace);
+		policy_trace_clear(&trace);
 		compare(&tests->cases[i].expect, &one->verdict, &wrong);
 		one->passed = wrong.len == 0;
 		result.failed += !one->passed;
 		if (!one->passed)
 			one->wrong = buf_take(&wrong);
 	}
+	tests_cover_end(&result.cover);
 	*ret_result = result;
 }
 
@@ -70,5 +76,6 @@ void tests_result_clear(struct tests_result *result)
 	for (size_t i = 0; i < result->count; i++)
 		mem_free(result->cases[i].wrong);
 	mem_free(result->cases);
+	tests_cover_clear(&result->cover);
 	*result = (struct tests_result){0};
 }

@@ -94,12 +94,44 @@ static void test_what_is_not_a_call_is_refused_by_its_member(void **state)
 		"columns: \"a.b.c\" is not written as table.column");
 	refuses("{\"agent\":\"a\",\"user\":\"u\",\"tool\":\"t\",\"tables\":[\"x\"]}",
 		"tables and functions need a database");
+	refuses("{\"agent\":\"a\",\"user\":\"u\",\"tool\":\"t\",\"time\":\"noon\"}",
+		"time \"noon\" is not written as 2026-10-15T10:00:00Z");
+	refuses("{\"agent\":\"a\",\"user\":\"u\",\"tool\":\"t\",\"time\":\"2026-13-15T10:00:00Z\"}",
+		"time \"2026-13-15T10:00:00Z\" is not written as 2026-10-15T10:00:00Z");
+	refuses("{\"agent\":\"a\",\"user\":\"u\",\"tool\":\"t\",\"arguments\":[]}",
+		"arguments must be a map");
+}
+
+static void test_setting_arguments_and_approvals_are_facts_too(void **state)
+{
+	static const char text[] = "{\"agent\":\"a\",\"user\":\"u\",\"attributes\":{\"region\":"
+				   "\"emea\"},\"tool\":\"t\","
+				   "\"arguments\":{\"n\":5},\"time\":\"2026-10-15T10:00:01Z\","
+				   "\"environment\":\"test\","
+				   "\"approved\":[\"ask-it\"]}";
+	CLEANUP(call_spec_freep) struct call_spec *spec = NULL;
+	CLEANUP(json_freep) struct json *json = NULL;
+	CLEANUP(buf_clear) struct buf out = BUF_INIT;
+	CLEANUP(buf_clear) struct buf said = BUF_INIT;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(read_call(text, &spec, &err), 0);
+	assert_int_equal(call_spec_facts(spec)->setting.now_s, 1792058401);
+	json = call_spec_json(call_spec_facts(spec));
+	json_write(json, &out);
+	assert_string_equal(buf_str(&out), text);
+	call_spec_say(call_spec_facts(spec), &said);
+	assert_string_equal(buf_str(&said),
+			    "a for u: t, arguments {\"n\":5}, attributes {\"region\":\"emea\"}, at "
+			    "2026-10-15T10:00:01Z, in test, approved ask-it");
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_whole_call_becomes_facts_and_comes_back),
+		cmocka_unit_test(test_setting_arguments_and_approvals_are_facts_too),
 		cmocka_unit_test(test_a_call_without_data_says_little),
 		cmocka_unit_test(test_what_is_not_a_call_is_refused_by_its_member),
 	};

@@ -187,6 +187,53 @@ static void test_junit_escapes_what_xml_would_read(void **state)
 	assert_non_null(strstr(buf_str(&out), "<failure message=\"wanted deny, got allow;"));
 }
 
+static void test_coverage_names_the_conditions_that_no_case_shows(void **state)
+{
+	CLEANUP(world_clear) struct world world;
+	CLEANUP(tests_result_clear) struct tests_result result = {0};
+	CLEANUP(buf_clear) struct buf out = BUF_INIT;
+	CLEANUP(json_freep) struct json *json = NULL;
+
+	(void)state;
+	run_cases(HEAD "  - name: reads\n" GIVEN "    expect: {effect: allow}\n"
+		       "  - name: no function list\n"
+		       "    given: {agents: [sales-query-01], users: [anna], calls: [{tool: "
+		       "run_query, database: sales, columns: [orders.x], functions: [lower]}]}\n"
+		       "    expect: {effect: deny}\n",
+		  &world, &result);
+	assert_int_equal(result.failed, 0);
+	/* read-sales: applies, and agents, tools, users, database, tables, columns, functions;
+	 * never-payroll: applies, and database, touches. Shown: applies, functions, touches. */
+	assert_int_equal(result.cover.total, 11);
+	assert_int_equal(result.cover.shown, 3);
+	assert_int_equal(tests_cover_percent(&result.cover), 27);
+	tests_cover_write(&result.cover, &out);
+	assert_non_null(strstr(buf_str(&out),
+			       "rule read-sales: in no case does this alone fail: users: "
+			       "[group:sales, user:user_42]\n"));
+	assert_non_null(strstr(buf_str(&out), "scopes/sales.yaml:34: rule never-payroll never "
+					      "applies\n"));
+	assert_null(strstr(buf_str(&out), "data.functions"));
+	json = tests_cover_json(&result.cover);
+	assert_int_equal(json_get_int(json, "percent", -1), 27);
+	assert_int_equal(json_len(json_get(json, "rules")), 2);
+}
+
+static void
+test_a_table_that_is_not_granted_is_shown_although_its_column_is_not_either(void **state)
+{
+	CLEANUP(world_clear) struct world world;
+	CLEANUP(tests_result_clear) struct tests_result result = {0};
+
+	(void)state;
+	run_cases(HEAD "  - name: another table\n"
+		       "    given: {agents: [sales-query-01], users: [anna], calls: [{tool: "
+		       "run_query, database: sales, columns: [other.x]}]}\n"
+		       "    expect: {effect: deny}\n",
+		  &world, &result);
+	assert_int_equal(result.cover.shown, 2); /* and that never-payroll does not touch it */
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -195,6 +242,9 @@ int main(void)
 		cmocka_unit_test(test_every_mistake_stands_at_its_word),
 		cmocka_unit_test(test_a_failing_case_says_all_that_differs),
 		cmocka_unit_test(test_tap_names_each_case),
+		cmocka_unit_test(test_coverage_names_the_conditions_that_no_case_shows),
+		cmocka_unit_test(
+			test_a_table_that_is_not_granted_is_shown_although_its_column_is_not_either),
 		cmocka_unit_test(test_junit_escapes_what_xml_would_read),
 	};
 
