@@ -39,6 +39,7 @@ static struct agent *agent_new(struct task *task, const char *name, const char *
 	agent->peer.agent = agent;
 	agent->next = task->agents;
 	task->agents = agent;
+	agent->peer.broker->agent_count++;
 	return agent;
 }
 
@@ -63,6 +64,13 @@ int agent_start(struct task *task, const struct agent_def *def, const char *pare
 	if (agents_of(task) >= AGENTS_PER_TASK_MAX)
 		return err_set(err, ERR_LIMIT, "the task has %d agents already",
 			       AGENTS_PER_TASK_MAX);
+	if (task->session->peer.broker->agent_count >= task->session->peer.broker->capacity.agents)
+		return err_set(err, ERR_LIMIT,
+			       "%zu agents are at work, as many as the service has room for; try "
+			       "again in a moment",
+			       task->session->peer.broker->agent_count);
+	if (task_is_full(task, err))
+		return -1;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return err_errno(err, "socketpair");
 	agent = agent_new(task, def->name, parent_jti);
@@ -81,6 +89,7 @@ void agent_close(struct agent *agent)
 	while (*link != agent)
 		link = &(*link)->next;
 	*link = agent->next;
+	broker->agent_count--;
 	peer_close(&agent->peer);
 	json_free(agent->view);
 	mem_free(agent->view_key);

@@ -55,6 +55,7 @@ void broker_init(struct broker *broker, uv_loop_t *loop, const struct broker_opt
 		.config = config,
 		.store = store,
 		.cache = token_cache_new(),
+		.capacity = capacity_of(options->descriptors),
 		.connectors = {.loop = loop,
 			       .self = broker,
 			       .on_request = on_connector_request,
@@ -65,6 +66,7 @@ void broker_init(struct broker *broker, uv_loop_t *loop, const struct broker_opt
 
 void broker_clear(struct broker *broker)
 {
+	allowances_clear(&broker->allowances);
 	handles_clear(&broker->peers);
 	handles_clear(&broker->tasks);
 	handles_clear(&broker->calls);

@@ -21,6 +21,7 @@
 #include "base/channel.h"
 #include "base/lane.h"
 #include "base/sandbox.h"
+#include "broker/allowance.h"
 #include "broker/audit/audit.h"
 #include "broker/budget.h"
 #include "broker/config.h"
@@ -32,13 +33,13 @@
 #include "broker/token_store.h"
 #include "broker/user_map.h"
 
-#define SESSIONS_MAX 512	 /* connections of people at once */
-#define SESSIONS_PER_USER_MAX 64 /* so that one user cannot take all of them */
 #define AGENTS_PER_TASK_MAX 16
 #define TOKENS_PER_TASK_MAX 64 /* 300 s each: far above what a task of minutes needs */
-#define TASK_RECORDS_MAX 4096
-#define AGENT_REFUSALS_MAX 64 /* calls that never ran after which an agent loses its channel */
-#define STOP_WAIT_MS 5000     /* a person waits at the other end */
+#define TASK_RECORDS_MAX 4096  /* then nothing new is begun in the task; what runs is still noted  \
+				*/
+#define TASK_EVENTS_MAX 64     /* reported ones; a task has two or three handoffs and checks */
+#define AGENT_REFUSALS_MAX 64  /* calls that never ran after which an agent loses its channel */
+#define STOP_WAIT_MS 5000      /* a person waits at the other end */
 
 enum peer_kind { PEER_SESSION, PEER_AGENT, PEER_CONNECTOR, PEER_SIGNER, PEER_KIND_COUNT };
 
@@ -108,6 +109,7 @@ struct task {
 	size_t token_count;
 	uint64_t *records;
 	size_t record_count;
+	size_t event_count;
 };
 
 struct session {
@@ -132,6 +134,7 @@ struct broker_options {
 	const char *audit_dir; /* absolute */
 	int config_fd;	       /* state/config */
 	int passwd_fd;	       /* -1 without */
+	uint64_t descriptors;  /* how many this process and the orchestrator may have open */
 	bool until_idle;
 	enum sandbox_level sandbox;
 };
@@ -158,6 +161,9 @@ struct broker {
 	struct handles calls;	   /* struct call */
 	struct session *sessions;
 	size_t session_count;
+	size_t agent_count;
+	struct capacity capacity;
+	struct allowances allowances;
 	bool had_session;
 	const char *stop_cause; /* a constant */
 	struct timer *stop_timer;

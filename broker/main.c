@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,12 +22,14 @@
 #include "broker/broker.h"
 #include "broker/confine.h"
 #include "writ/exit_codes.h"
+#include "writ/limits.h"
 
 #define CONTROL_FD 3
 #define LISTEN_FD 4
 
 struct arguments {
 	const char *workspace;
+	uint64_t descriptors; /* not an argument, but given in the same way */
 	bool until_idle;
 	bool reduced_ok;
 };
@@ -52,6 +55,22 @@ static int read_arguments(int argc, char **argv, struct arguments *ret, struct e
 	if (strcmp(real, ret->workspace) != 0)
 		return err_set(err, ERR_INVALID, "WORKSPACE must be a path without links: %s",
 			       real);
+	return 0;
+}
+
+/* The orchestrator has the same bound: one supervisor set both. */
+static int count_descriptors(uint64_t *ret_count, struct err *err)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return err_errno(err, "how many descriptors may be open");
+	*ret_count = limit.rlim_cur;
+	if (limit.rlim_cur < DESCRIPTORS_ALL)
+		log_error("only %llu descriptors may be open, enough for %zu of %d sessions; start "
+			  "writ with a hard limit of %d or more (ulimit -Hn, LimitNOFILE=)",
+			  (unsigned long long)limit.rlim_cur, capacity_of(limit.rlim_cur).sessions,
+			  SESSIONS_MAX, WRIT_DESCRIPTORS);
 	return 0;
 }
 
@@ -183,6 +202,7 @@ static int serve(uv_loop_t *loop, const struct arguments *arguments, struct open
 	struct broker_options options = {.audit_dir = opened->audit_path,
 					 .config_fd = opened->config_fd,
 					 .passwd_fd = opened->passwd_fd,
+					 .descriptors = arguments->descriptors,
 					 .until_idle = arguments->until_idle,
 					 .sandbox = level};
 	struct signals signals;
@@ -199,13 +219,13 @@ static int serve(uv_loop_t *loop, const struct arguments *arguments, struct open
 	return broker.exit_code;
 }
 
-static int run(uv_loop_t *loop, const struct arguments *arguments, struct opened *opened)
+static int run(uv_loop_t *loop, struct arguments *arguments, struct opened *opened)
 {
 	const int kept[] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, CONTROL_FD, LISTEN_FD};
 	enum sandbox_level level = SANDBOX_REDUCED;
 	struct err err;
 
-	if (check_descriptors(&err) < 0)
+	if (check_descriptors(&err) < 0 || count_descriptors(&arguments->descriptors, &err) < 0)
 		return complain(EXIT_USAGE, &err);
 	if (sandbox_close_others(kept, ARRAY_LEN(kept), &err) < 0)
 		return complain(EXIT_NO_SANDBOX, &err);

@@ -60,6 +60,40 @@ static int read_open(const struct json *params, struct open_params *ret, struct 
 	return 0;
 }
 
+/* The owner always has a session, to look after the service; asking takes rights. */
+static bool may_ask(const struct peer *peer, struct err *ret_why)
+{
+	CLEANUP(buf_clear) struct buf text = BUF_INIT;
+
+	if (peer->session->user.mapped)
+		return true;
+	user_map_write_refusal(peer->session->uid, peer->session->user.name, &text);
+	err_set(ret_why, ERR_DENIED, "%s", buf_str(&text));
+	return false;
+}
+
+static bool may_open(const struct peer *peer, struct err *ret_why)
+{
+	struct broker *broker = peer->broker;
+
+	if (!may_ask(peer, ret_why))
+		return false;
+	if (session_running_tasks(broker, peer->session->su) >= WRIT_RUNNING_TASKS_PER_USER) {
+		err_set(ret_why, ERR_LIMIT, "%d tasks of this user are running; wait for one",
+			WRIT_RUNNING_TASKS_PER_USER);
+		return false;
+	}
+	if (!allowance_take(&broker->allowances, peer->session->su, OPENING_TASK,
+			    broker->now_us())) {
+		err_set(ret_why, ERR_LIMIT,
+			"too many tasks: this user opened %d within a short time, and may open %d "
+			"a second from now on; wait a moment",
+			TASKS_BURST_MAX, TASKS_PER_SECOND_MAX);
+		return false;
+	}
+	return true;
+}
+
 void req_task_open(struct peer *peer, int64_t id, const struct json *params)
 {
 	struct session *session = peer->session;
@@ -78,9 +112,8 @@ void req_task_open(struct peer *peer, int64_t id, const struct json *params)
 			  "only the owner of the workspace may try calls out");
 		return;
 	}
-	if (session_running_tasks(peer->broker, session->su) >= WRIT_RUNNING_TASKS_PER_USER) {
-		peer_fail(peer, id, ERR_LIMIT, "%d tasks of this user are running; wait for one",
-			  WRIT_RUNNING_TASKS_PER_USER);
+	if (!may_open(peer, &err)) {
+		peer_fail(peer, id, err.kind, "%s", err.text);
 		return;
 	}
 	task = task_open(session, open.kind);
@@ -163,6 +196,16 @@ void req_task_event(struct peer *peer, int64_t id, const struct json *params)
 		peer_fail(peer, id, ERR_NOT_FOUND, "no scope file defines such an agent");
 		return;
 	}
+	if (task_is_full(task, &err)) {
+		peer_fail(peer, id, err.kind, "%s", err.text);
+		return;
+	}
+	if (task->event_count == TASK_EVENTS_MAX) {
+		peer_fail(peer, id, ERR_LIMIT, "the task has reported %d events, its most",
+			  TASK_EVENTS_MAX);
+		return;
+	}
+	task->event_count++;
 	seq = trail_task_event(task, event, agent, status,
 			       strcmp(event, EV_HANDOFF) == 0 ? CM_HANDOFF : CM_ANSWER,
 			       json_get(params, "contents"));

@@ -4,6 +4,7 @@
 #include "broker/dispatch.h"
 #include "broker/grant.h"
 #include "broker/peer.h"
+#include "broker/task.h"
 #include "broker/trail.h"
 
 #define CAUSE_BYTES_MAX 256
@@ -21,7 +22,13 @@ static bool takes_nothing(struct peer *peer, int64_t id, const struct json *para
 
 void req_token_issue(struct peer *peer, int64_t id, const struct json *params)
 {
-	if (takes_nothing(peer, id, params))
+	struct err err;
+
+	if (!takes_nothing(peer, id, params))
+		return;
+	if (task_is_full(peer->agent->task, &err))
+		peer_fail(peer, id, err.kind, "%s", err.text);
+	else
 		grant_issue(peer->agent, id);
 }
 

@@ -2,6 +2,7 @@
 #include "broker/call.h"
 #include "broker/dispatch.h"
 #include "broker/peer.h"
+#include "broker/task.h"
 
 void req_tool_list(struct peer *peer, int64_t id, const struct json *params)
 {
@@ -24,6 +25,10 @@ void req_tool_call(struct peer *peer, int64_t id, const struct json *params)
 	if (json_only(params, members, &err) < 0 ||
 	    json_want_str(params, "tool", &tool, &err) < 0) {
 		peer_fail(peer, id, err.kind, "tool.call: %s", err.text);
+		return;
+	}
+	if (task_is_full(peer->agent->task, &err)) {
+		peer_fail(peer, id, err.kind, "%s", err.text);
 		return;
 	}
 	call_start(peer->agent, id, tool, json_get(params, "arguments"));

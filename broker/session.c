@@ -176,6 +176,37 @@ static void refuse_unmapped(struct broker *broker, int fd, int64_t uid, const ch
 	close(fd);
 }
 
+static bool has_room(struct broker *broker, const struct user *user, struct err *ret_why)
+{
+	const struct capacity *capacity = &broker->capacity;
+	char su[PSEUDONYM_LEN + 1];
+
+	if (sessions_of(broker, user->name) >= capacity->sessions_per_user) {
+		err_set(ret_why, ERR_LIMIT,
+			"too many sessions: this user has %zu, the most for one; close one (each "
+			"running writ ask, conversation and writ mcp has one) or wait",
+			capacity->sessions_per_user);
+		return false;
+	}
+	if (broker->session_count >= capacity->sessions) {
+		err_set(ret_why, ERR_LIMIT,
+			"too many sessions: all %zu of this service are taken by its users; try "
+			"again in a moment, or ask who runs it (writ status counts them)",
+			capacity->sessions);
+		return false;
+	}
+	token_store_pseudonym(broker->store, user->name, su);
+	if (!allowance_take(&broker->allowances, su, OPENING_CONNECTION, broker->now_us())) {
+		err_set(ret_why, ERR_LIMIT,
+			"too many sessions: this user opened %d within a short time, and may open "
+			"%d a second from now on; wait a moment, or ask more than one question in "
+			"one session",
+			CONNECTIONS_BURST_MAX, CONNECTIONS_PER_SECOND_MAX);
+		return false;
+	}
+	return true;
+}
+
 void session_accept(struct broker *broker, int connection_fd)
 {
 	struct ucred peer;
@@ -194,9 +225,8 @@ void session_accept(struct broker *broker, int connection_fd)
 		refuse_unmapped(broker, connection_fd, peer.uid, login);
 		return;
 	}
-	if (broker->session_count >= SESSIONS_MAX ||
-	    sessions_of(broker, user.name) >= SESSIONS_PER_USER_MAX) {
-		refuse(connection_fd, ERR_LIMIT, "too many sessions are open; close one or wait");
+	if (!has_room(broker, &user, &err)) {
+		refuse(connection_fd, err.kind, err.text);
 		trail_session_refused(broker, peer.uid, "too_many_sessions");
 		close(connection_fd);
 		user_clear(&user);

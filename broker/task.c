@@ -53,6 +53,16 @@ struct task *task_find(const struct session *session, const char *id)
 	return NULL;
 }
 
+bool task_is_full(const struct task *task, struct err *ret_why)
+{
+	if (task->record_count < TASK_RECORDS_MAX)
+		return false;
+	err_set(ret_why, ERR_LIMIT,
+		"the task has %d records, its most; close it and go on in another",
+		TASK_RECORDS_MAX);
+	return true;
+}
+
 struct agent_use *task_use(struct task *task, const char *agent)
 {
 	struct agent_use *use;

@@ -8,6 +8,9 @@ struct task *task_open(struct session *session, const char *kind);
 struct task *task_find(const struct session *session,
 		       const char *id); /* NULL: not this session's */
 
+/* Nothing new may be begun: TASK_RECORDS_MAX records are its most. Then true, with what to do. */
+bool task_is_full(const struct task *task, struct err *ret_why);
+
 /* The counters of one agent's name in this task, made at its first start. */
 struct agent_use *task_use(struct task *task, const char *agent);
 /* Milliseconds left for the agent in this task; 0 when its time or the task's is up. */

@@ -145,7 +145,7 @@ void trail_channel_refused(const struct peer *peer, const char *code)
 
 void task_note_record(struct task *task, uint64_t seq)
 {
-	if (seq == TRAIL_NONE || task->record_count == TASK_RECORDS_MAX)
+	if (seq == TRAIL_NONE)
 		return;
 	if ((task->record_count & (task->record_count - 1)) == 0)
 		task->records = mem_grow(task->records,

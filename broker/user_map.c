@@ -173,6 +173,24 @@ static void copy_rights(const struct user *from, struct user *to)
 	to->tenant = mem_str(from->tenant);
 }
 
+/* The login, or "uid-N" where it is missing, unfit, or stands for someone else. */
+static int name_unlisted(const struct user_map *map, int64_t uid, const char *login,
+			 char **ret_name, struct err *err)
+{
+	CLEANUP(mem_freep) char *name = NULL;
+
+	if (login != NULL && name_fits(login) && entry_by_name(map, login) == NULL &&
+	    strncmp(login, "uid-", 4) != 0)
+		name = mem_str(login);
+	else
+		name = mem_format("uid-%lld", (long long)uid);
+	if (entry_by_name(map, name) != NULL)
+		return err_set(err, ERR_DENIED, "uid %lld would bear another user's name",
+			       (long long)uid);
+	*ret_name = TAKE(name);
+	return 0;
+}
+
 int user_map_find(const struct user_map *map, int64_t uid, const char *login, struct user *ret_user,
 		  struct err *err)
 {
@@ -182,21 +200,15 @@ int user_map_find(const struct user_map *map, int64_t uid, const char *login, st
 	if (entry != NULL) {
 		user.name = mem_str(entry->user.name);
 		copy_rights(&entry->user, &user);
-	} else if (map->anyone) {
-		if (login != NULL && name_fits(login) && entry_by_name(map, login) == NULL &&
-		    strncmp(login, "uid-", 4) != 0)
-			user.name = mem_str(login);
-		else
-			user.name = mem_format("uid-%lld", (long long)uid);
-		if (entry_by_name(map, user.name) != NULL) {
-			user_clear(&user);
-			return err_set(err, ERR_DENIED, "uid %lld would bear another user's name",
-				       (long long)uid);
-		}
-		copy_rights(&map->anyone_user, &user);
-	} else {
+	} else if (!map->anyone && uid != map->owner_uid) {
 		return err_set(err, ERR_DENIED, "uid %lld is not mapped to a user", (long long)uid);
+	} else {
+		if (name_unlisted(map, uid, login, &user.name, err) < 0)
+			return -1;
+		if (map->anyone)
+			copy_rights(&map->anyone_user, &user);
 	}
+	user.mapped = entry != NULL || map->anyone;
 	user.owner = uid == map->owner_uid;
 	*ret_user = user;
 	return 0;
@@ -225,7 +237,7 @@ static bool text_equal(const char *a, const char *b)
 bool user_equal(const struct user *a, const struct user *b)
 {
 	if (!text_equal(a->name, b->name) || !text_equal(a->tenant, b->tenant) ||
-	    a->owner != b->owner || a->group_count != b->group_count)
+	    a->owner != b->owner || a->mapped != b->mapped || a->group_count != b->group_count)
 		return false;
 	for (size_t i = 0; i < a->group_count; i++) {
 		if (strcmp(a->groups[i], b->groups[i]) != 0)

@@ -23,6 +23,7 @@ struct user {
 	size_t group_count;
 	char *tenant; /* NULL when none */
 	bool owner;   /* of the workspace */
+	bool mapped;  /* by users; false for an owner who is not, and who therefore may not ask */
 };
 
 struct user_map; /* immutable */
@@ -34,7 +35,8 @@ void user_map_freep(struct user_map **map);
 /*
  * login is the name in the operating system's user list, or NULL. A user who is not named falls
  * under "anyone" with that login, or as "uid-N" where it is missing, unfit as a name, or already
- * stands for someone else. ERR_DENIED when not mapped at all.
+ * stands for someone else. ERR_DENIED when not mapped at all; the owner then is let in with a name
+ * and no rights, to look after the service.
  */
 MUST_CHECK int user_map_find(const struct user_map *map, int64_t uid, const char *login,
 			     struct user *ret_user, struct err *err);

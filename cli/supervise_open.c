@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 #include "cli/cli.h"
 #include "cli/compile.h"
 #include "cli/supervisor.h"
+#include "writ/limits.h"
 
 #define SERVICE_JSON_MAX (1u << 20)
 #define SOCKET_BACKLOG 128
@@ -96,6 +98,22 @@ static int open_signals(struct supervisor *supervisor, struct err *err)
 	return supervisor->signal_fd < 0 ? err_errno(err, "signalfd") : 0;
 }
 
+/* The soft bound is often 1,024, of which 512 sessions take more; what a hard bound forbids, the
+ * broker says. */
+static int raise_descriptors(struct err *err)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return err_errno(err, "how many descriptors may be open");
+	if (limit.rlim_cur >= WRIT_DESCRIPTORS)
+		return 0;
+	limit.rlim_cur = limit.rlim_max < WRIT_DESCRIPTORS ? limit.rlim_max : WRIT_DESCRIPTORS;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return err_errno(err, "raise how many descriptors may be open");
+	return 0;
+}
+
 static int read_config(struct supervisor *supervisor, struct err *err)
 {
 	struct buf bytes = BUF_INIT;
@@ -161,7 +179,7 @@ static void list_programs(struct supervisor *supervisor)
 int supervisor_open(struct supervisor *supervisor, struct err *err)
 {
 	if (refuse_root(supervisor, err) < 0 || open_folders(supervisor, err) < 0 ||
-	    open_signals(supervisor, err) < 0)
+	    open_signals(supervisor, err) < 0 || raise_descriptors(err) < 0)
 		return -1;
 	supervisor->exit_code = compile_in_child(supervisor->options->workspace);
 	if (supervisor->exit_code != EXIT_FINE)

@@ -137,7 +137,11 @@ static void on_query_started(void *data, int fd, const struct json *answer, cons
 
 static void end_unopened(struct task *task, const char *status, const char *reason)
 {
-	task->answer = answer_from_failure(status, reason, "try again later");
+	bool refused = strcmp(status, "refused") == 0; /* the reason has the lines to add */
+
+	task->answer = answer_from_failure(status, reason,
+					   refused ? "what is missing stands in the reason"
+						   : "try again later");
 	json_set(task->answer, "audit", json_object());
 	run_finish(task);
 }
@@ -169,7 +173,8 @@ static void on_opened(void *data, const struct json *result, const struct err *e
 		if (!queue_add(task))
 			end_unopened(task, "limit_reached", err->text);
 	} else if (err != NULL || json_get_str(result, "task") == NULL) {
-		end_unopened(task, "failed", err != NULL ? err->text : "the broker opened no task");
+		end_unopened(task, err != NULL && err->kind == ERR_DENIED ? "refused" : "failed",
+			     err != NULL ? err->text : "the broker opened no task");
 	} else {
 		task->id = mem_str(json_get_str(result, "task"));
 		start_query(task);

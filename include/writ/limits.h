@@ -22,6 +22,8 @@
 #define WRIT_ATTEMPTS_DEFAULT 3
 #define WRIT_RUNNING_TASKS_PER_USER 4
 
+#define WRIT_DESCRIPTORS 8192		/* of a program; 512 sessions and their agents take 5,696 */
+
 #define WRIT_QUESTION_BYTES_MAX 4096	/* a question of one person, in words */
 #define WRIT_SQL_BYTES_MAX 65536	/* above any statement a person would read */
 #define WRIT_RECORD_BYTES_MIN 85	/* the shortest line that holds _prev and _seq */

@@ -1,6 +1,7 @@
 # People's programs that break the rules: each costs its own connection and nobody else's.
 . tests/lib/tap.sh
 memory_kb=$((131072 * ${WRIT_MEMORY_FACTOR:-1})) # sanitizers keep freed memory for a while
+ulimit -Sn 1024 # as on many machines; the service must have room for its 512 sessions all the same
 ws=$(fresh sales client)
 serve "$ws"
 double() { run timeout 60 $owner "$WRIT_TESTS/client_double" "$ws/run/writ.sock" "$@"; }
@@ -68,6 +69,31 @@ fi
 wait $many
 wait_for 10 $owner writ status -C "$ws"
 works "  and afterwards everyone"
+
+# Eight users take all there is; nobody else gets in, and those inside still work.
+if [ -n "$owner" ]; then
+	holders=
+	for uid in 3001 3002 3003 3004 3005 3006 3007 3008; do
+		timeout 60 setpriv --reuid=$uid --regid=$uid --clear-groups "$WRIT_TESTS/client_double" \
+			"$ws/run/writ.sock" many 66 30 >"$WRIT_PLACE/many.$uid" 2>&1 &
+		holders="$holders $!"
+	done
+	all_told() { [ "$(cat "$WRIT_PLACE"/many.3* | wc -l)" = 8 ]; }
+	wait_for 30 all_told
+	is "8 users get 64 sessions each, with a bound of 1,024 descriptors for whoever starts it" \
+		"$(cat "$WRIT_PLACE"/many.3* | sort -u)" "64 let in, 2 refused"
+	run setpriv --reuid=3009 --regid=3009 --clear-groups writ ask -C "$ws" "$question"
+	is "  a ninth is told" "$code" 3
+	has "  what is the matter" "$err" "all 512 of this service are taken"
+	has "  and what to do" "$err" "try again in a moment"
+	kill $holders 2>/dev/null
+	wait $holders 2>/dev/null
+	wait_for 30 sessions_are 1
+	is "  and all are forgotten when they leave" $? 0
+	works "  afterwards everyone is answered"
+else
+	skip "only root can be eight users"
+fi
 
 double asks 20
 has "20 questions at once: none is lost" "$out $err" ", 0 otherwise"

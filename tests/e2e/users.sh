@@ -10,6 +10,33 @@ writ_owner() { $owner writ "$@"; }
 # daemon and bin are on every machine; 65533 has no name.
 alice=$(id -u daemon) bob=$(id -u bin) nobody=65533
 ws=$(fresh sales users)
+# An owner who is not mapped looks after the service, and asks nothing.
+sed -i 's/^  anyone: .*/  daemon: {groups: [sales]}/' "$ws/writ.yaml"
+serve "$ws"
+run as $alice writ ask -C "$ws" "How many orders are there?" --json
+json "somebody asks" .status '"completed"'
+run writ_owner status -C "$ws" --json
+json "an owner who is not mapped sees the status" '.connectors[0].state' '"up"'
+run writ_owner task list --all -C "$ws" --json
+json "  everyone's tasks" '.tasks | length' 1
+run writ_owner token list -C "$ws" --json
+json "  and tokens" '[.tokens[].user] | unique' '["daemon"]'
+run writ_owner token revoke --agent sales-query-01 --cause "a test" -C "$ws"
+is "  and may take authority away, of which none is left" "$code $err" "1 "
+run writ_owner ask -C "$ws" "How many orders are there?" --json
+json "  but asks nothing" .status '"refused"'
+has "  and is told the lines to add" "$(printf '%s' "$out" | jq -r .reason)" "  nobody: {groups: []}"
+run writ_owner call -C "$ws" --agent sales-query-01 list_tables '{}'
+isnt "  nor tries calls out" "$code" 0
+has "  with the same lines" "$err" "  nobody: {groups: []}"
+sed -i 's/^  daemon: /  nobody: {groups: [sales]}\n&/' "$ws/writ.yaml"
+kill -HUP "$service"
+owner_answered() { writ_owner ask -C "$ws" "How many orders are there?" --json | jq -e '.status == "completed"'; }
+wait_for 10 owner_answered
+is "  and after adding them is answered" $? 0
+stop_service
+rm -rf "$ws"
+ws=$(fresh sales users)
 # The owner as well is a user like others: with no group, without data.
 sed -i 's/^  anyone: .*/  nobody: {groups: []}\n  daemon: {groups: [sales]}/' "$ws/writ.yaml"
 serve "$ws"

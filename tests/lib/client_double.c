@@ -6,7 +6,7 @@
  *   long       a line over every bound
  *   half       connections that end inside a line
  *   slow       asks without end and never reads; says when no more is taken, then holds 3 s
- *   many N     N connections at once; how many were let in and refused, then holds 3 s
+ *   many N [S] N connections at once; how many were let in and refused, then holds 3 s, or S
  *   asks N     N questions at once on one connection; how each ended
  *   leave N    N connections that ask and leave at once
  *   say LINE   one request; prints the answer
@@ -155,7 +155,7 @@ static void slow_mode(void)
 	printf("%zu bytes TAKEN WITHOUT END\n", total);
 }
 
-static void many_mode(int count)
+static void many_mode(int count, int hold_s)
 {
 	int *fds = calloc((size_t)count, sizeof(*fds));
 	int refused = 0;
@@ -170,7 +170,7 @@ static void many_mode(int count)
 	}
 	printf("%d let in, %d refused\n", count - refused, refused);
 	fflush(stdout);
-	sleep(HOLD_S);
+	sleep((unsigned)hold_s);
 	free(fds);
 }
 
@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "slow") == 0)
 		slow_mode();
 	else if (strcmp(mode, "many") == 0)
-		many_mode(atoi(rest));
+		many_mode(atoi(rest), argc > 4 ? atoi(argv[4]) : HOLD_S);
 	else if (strcmp(mode, "asks") == 0)
 		asks_mode(atoi(rest));
 	else if (strcmp(mode, "leave") == 0)

@@ -232,7 +232,8 @@ static void answer_by_script(struct fx *fx)
 struct fx *fx_open_bare(const char *scope)
 {
 	struct fx *fx = make_place(scope);
-	struct broker_options options = {.config_fd = fx->config_fd, .passwd_fd = -1};
+	struct broker_options options = {
+		.config_fd = fx->config_fd, .passwd_fd = -1, .descriptors = DESCRIPTORS_ALL};
 	struct config *config = NULL;
 	struct token_store *store = NULL;
 	CLEANUP(mem_freep) char *db_path = mem_format("%s/state/broker/broker.db", fx->path);

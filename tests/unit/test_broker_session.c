@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
+#include "broker/task.h"
 #include "broker/trail.h"
 #include "broker_fixture.h"
 #include "writ/exit_codes.h"
@@ -125,6 +127,184 @@ static void test_a_user_has_at_most_so_many_running_tasks(void **state)
 	fx_task(fx, first, "ask", task);
 	fx_set_user(fx, "bob", "[]", false);
 	fx_task(fx, fx_connect(fx, NULL, 0)->channel, "ask", task);
+	fx_close(fx);
+}
+
+static void test_tasks_are_opened_at_a_bounded_rate(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *session = fx_connect(fx, NULL, 0)->channel;
+	struct broker *broker = &fx->broker;
+	const char *su = broker->sessions->su;
+	CLEANUP(mem_freep) char *close = NULL;
+	char task[48];
+	size_t records;
+
+	(void)state;
+	for (int i = 0; i < TASKS_BURST_MAX - 1; i++)
+		assert_true(allowance_take(&broker->allowances, su, OPENING_TASK,
+					   fixed_us));
+	broker->now_us = fixed_clock;
+	fx_task(fx, session, "ask", task);
+	close = mem_format("{\"task\":\"%s\",\"status\":\"completed\"}", task);
+	json_free(fx_ok(fx, session, "task.close", close));
+	records = fx_record_count(fx, EV_TASK_OPEN);
+	check_error(fx, session, "task.open", "{\"kind\":\"ask\"}", "limit", "too many tasks");
+	check_error(fx, session, "task.open", "{\"kind\":\"mcp\"}", "limit", "50 a second");
+	assert_int_equal(fx_record_count(fx, EV_TASK_OPEN), records);
+	/* Another user is not kept waiting, and a moment later nobody is. */
+	fx_set_user(fx, "bob", "[]", false);
+	fx_task(fx, fx_connect(fx, NULL, 0)->channel, "ask", task);
+	fixed_us += 1000000 / TASKS_PER_SECOND_MAX;
+	fx_task(fx, session, "ask", task);
+	fx_close(fx);
+}
+
+static void fill_task(struct task *task, size_t left)
+{
+	while (task->record_count < TASK_RECORDS_MAX - left)
+		task_note_record(task, task->records[task->record_count - 1]);
+}
+
+static void test_a_task_has_an_end_of_its_records_and_says_so(void **state)
+{
+	static const char full[] = "4096 records, its most; close it";
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct channel *session = fx->ends[0].channel;
+	struct task *task = fx->broker.sessions->tasks;
+	CLEANUP(mem_freep)
+	char *start = mem_format("{\"task\":\"%s\",\"agent\":\"sales-query-01\"}", task->id);
+	CLEANUP(mem_freep)
+	char *event = mem_format("{\"task\":\"%s\",\"event\":\"handoff\",\"agent\":"
+				 "\"sales-report-01\",\"status\":\"sent\",\"contents\":{}}",
+				 task->id);
+	CLEANUP(mem_freep)
+	char *close = mem_format("{\"task\":\"%s\",\"status\":\"limit_reached\"}", task->id);
+	struct json *reply;
+
+	(void)state;
+	fill_task(task, 1);
+	json_free(fx_ok(fx, agent, "tool.call", RUN)); /* two records: what was begun is noted */
+	assert_int_equal(task->record_count, TASK_RECORDS_MAX + 1);
+	check_error(fx, agent, "tool.call", RUN, "limit", full);
+	check_error(fx, agent, "token.issue", "{}", "limit", full);
+	check_error(fx, session, "agent.start", start, "limit", full);
+	check_error(fx, session, "task.event", event, "limit", full);
+	assert_int_equal(task->record_count, TASK_RECORDS_MAX + 1);
+	reply = fx_ok(fx, session, "task.close", close);
+	assert_int_equal(json_len(json_get(reply, "records")), TASK_RECORDS_MAX + 2);
+	json_free(reply);
+	fx_close(fx);
+}
+
+static void test_a_task_reports_a_bounded_number_of_events(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *session = fx_connect(fx, NULL, 0)->channel;
+	CLEANUP(mem_freep) char *event = NULL;
+	char task[48];
+
+	(void)state;
+	fx_task(fx, session, "ask", task);
+	event = mem_format("{\"task\":\"%s\",\"event\":\"handoff\",\"agent\":"
+			   "\"sales-report-01\",\"status\":\"sent\",\"contents\":{}}",
+			   task);
+	for (int i = 0; i < TASK_EVENTS_MAX; i++)
+		json_free(fx_ok(fx, session, "task.event", event));
+	check_error(fx, session, "task.event", event, "limit", "64 events, its most");
+	assert_int_equal(fx_record_count(fx, EV_HANDOFF), TASK_EVENTS_MAX);
+	fx_close(fx);
+}
+
+static void connect_refused(struct fx *fx, const char *text)
+{
+	char line[1024] = "";
+
+	assert_null(fx_connect(fx, line, sizeof(line)));
+	assert_non_null(strstr(line, "\"kind\":\"limit\""));
+	if (strstr(line, text) == NULL)
+		fail_msg("wanted \"%s\" in %s", text, line);
+}
+
+static void test_one_user_cannot_take_all_sessions(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct broker *broker = &fx->broker;
+	struct json *record;
+
+	(void)state;
+	broker->capacity = (struct capacity){.sessions = 3, .sessions_per_user = 2, .agents = 9};
+	fx_set_user(fx, "alice", "[]", false);
+	assert_non_null(fx_connect(fx, NULL, 0));
+	assert_non_null(fx_connect(fx, NULL, 0));
+	connect_refused(fx, "too many sessions: this user has 2, the most for one");
+	fx_set_user(fx, "bob", "[]", false);
+	assert_non_null(fx_connect(fx, NULL, 0));
+	connect_refused(fx, "too many sessions: all 3 of this service are taken");
+	record = fx_record(fx, EV_SESSION_REFUSED);
+	assert_string_equal(json_get_str(record, REC_CODE), "too_many_sessions");
+	json_free(record);
+	channel_close(TAKE(fx->ends[0].channel));
+	fx_until(fx, broker->session_count == 2);
+	assert_non_null(fx_connect(fx, NULL, 0));
+	/* However few are open: connecting again and again is bounded as well. */
+	for (int i = 0; i < CONNECTIONS_BURST_MAX; i++)
+		IGNORE(allowance_take(&broker->allowances, broker->sessions->su, OPENING_CONNECTION,
+				      broker->now_us() + 1000000),
+		       "until none is left");
+	broker->capacity = (struct capacity){.sessions = 9, .sessions_per_user = 9, .agents = 9};
+	connect_refused(fx, "too many sessions: this user opened 4000 within a short time");
+	fx_close(fx);
+}
+
+static void test_all_agents_together_are_bounded(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *session;
+	CLEANUP(mem_freep) char *start = NULL;
+	char task[48];
+
+	(void)state;
+	fx->broker.capacity.agents = 1;
+	fx_ready(fx, "ask", "sales-query-01");
+	assert_int_equal(fx->broker.agent_count, 1);
+	session = fx_connect(fx, NULL, 0)->channel;
+	fx_task(fx, session, "ask", task);
+	start = mem_format("{\"task\":\"%s\",\"agent\":\"sales-query-01\"}", task);
+	check_error(fx, session, "agent.start", start, "limit", "1 agents are at work");
+	channel_close(TAKE(fx->ends[0].channel));
+	fx_until(fx, fx->broker.agent_count == 0);
+	json_free(fx_ok(fx, session, "agent.start", start));
+	fx_close(fx);
+}
+
+static void test_an_owner_who_is_not_mapped_looks_after_the_service(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct user_map *map = NULL;
+	struct json *json = NULL;
+	struct fx_end *session;
+	char text[128];
+	struct err err;
+
+	(void)state;
+	snprintf(text, sizeof(text), "{\"owner_uid\":%lld,\"users\":[]}", (long long)geteuid());
+	assert_int_equal(json_parse_str(text, &json, &err), 0);
+	assert_int_equal(user_map_read(json, &map, &err), 0);
+	user_map_free(fx->broker.config->users);
+	fx->broker.config->users = map;
+	json_free(json);
+	session = fx_connect(fx, NULL, 0);
+	assert_true(session->owner);
+	json_free(fx_ok(fx, session->channel, "status", "{}"));
+	json_free(fx_ok(fx, session->channel, "token.list", "{}"));
+	json_free(fx_ok(fx, session->channel, "token.revoke", "{\"agent\":\"sales-query-01\"}"));
+	snprintf(text, sizeof(text), "users:\n  uid-%lld: {groups: []}\n", (long long)geteuid());
+	check_error(fx, session->channel, "task.open", "{\"kind\":\"ask\"}", "denied", text);
+	check_error(fx, session->channel, "task.open", "{\"kind\":\"mcp\"}", "denied", text);
+	check_error(fx, session->channel, "task.open", "{\"kind\":\"trial\"}", "denied", text);
+	assert_int_equal(fx_record_count(fx, EV_TASK_OPEN), 0);
 	fx_close(fx);
 }
 
@@ -672,6 +852,12 @@ int main(void)
 		cmocka_unit_test(test_someone_unmapped_gets_one_line_with_what_to_add),
 		cmocka_unit_test(test_refusals_cannot_fill_the_log_and_none_is_forgotten),
 		cmocka_unit_test(test_a_user_has_at_most_so_many_running_tasks),
+		cmocka_unit_test(test_tasks_are_opened_at_a_bounded_rate),
+		cmocka_unit_test(test_a_task_has_an_end_of_its_records_and_says_so),
+		cmocka_unit_test(test_a_task_reports_a_bounded_number_of_events),
+		cmocka_unit_test(test_one_user_cannot_take_all_sessions),
+		cmocka_unit_test(test_all_agents_together_are_bounded),
+		cmocka_unit_test(test_an_owner_who_is_not_mapped_looks_after_the_service),
 		cmocka_unit_test(test_a_task_of_another_session_does_not_exist),
 		cmocka_unit_test(test_a_closed_task_has_all_its_records_and_its_proof),
 		cmocka_unit_test(test_a_session_that_ends_takes_its_tasks_along),

@@ -293,6 +293,44 @@ static void test_a_closed_task_cannot_be_used_again(void **state)
 	close_and_verify(fx);
 }
 
+/* Every task that is opened stays in the log for ever: no user's sessions can fill the disk. */
+static void test_opening_and_closing_tasks_without_end_is_stopped(void **state)
+{
+	struct fx *fx = open_all();
+	struct channel *session = fx_connect(fx, NULL, 0)->channel;
+	struct fx_end *second = fx_connect(fx, NULL, 0);
+	const struct json *error = NULL;
+	size_t opened = 0;
+
+	(void)state;
+	while (error == NULL && opened < 3 * TASKS_BURST_MAX) {
+		struct json *answer = fx_call(fx, session, "task.open", "{\"kind\":\"ask\"}");
+		CLEANUP(mem_freep) char *close_it = NULL;
+
+		error = json_get(answer, "error");
+		if (error != NULL) {
+			assert_string_equal(json_get_str(error, "kind"), "limit");
+			assert_non_null(strstr(json_get_str(error, "text"), "too many tasks"));
+		} else {
+			close_it = with_task(json_get_str(json_get(answer, "result"), "task"),
+					     ",\"status\":\"completed\"");
+			json_free(fx_ok(fx, session, "task.close", close_it));
+			opened++;
+		}
+		json_free(answer);
+	}
+	assert_true(opened >= TASKS_BURST_MAX);
+	assert_true(opened < 3 * TASKS_BURST_MAX);
+	/* Another session of that user is no way round. */
+	check_error(fx, second->channel, "task.open", "{\"kind\":\"mcp\"}", "limit",
+		    "too many tasks");
+	fx_set_user(fx, "bob", "[\"sales\"]", false);
+	fx_control(fx, "{\"reload\":true}");
+	fx_until(fx, second->channel == NULL); /* the next to connect is bob */
+	check_others_work(fx);
+	close_and_verify(fx);
+}
+
 /* ---- between sessions ---- */
 
 static void test_a_task_of_another_session_does_not_exist(void **state)
@@ -598,6 +636,7 @@ int main(void)
 		cmocka_unit_test(test_two_requests_for_a_token_at_once_give_one),
 		cmocka_unit_test(test_a_flood_of_calls_stays_within_the_budget),
 		cmocka_unit_test(test_a_closed_task_cannot_be_used_again),
+		cmocka_unit_test(test_opening_and_closing_tasks_without_end_is_stopped),
 		cmocka_unit_test(test_a_task_of_another_session_does_not_exist),
 		cmocka_unit_test(test_tokens_and_tasks_of_other_people_are_out_of_reach),
 		cmocka_unit_test(test_garbage_on_a_session_costs_that_session),

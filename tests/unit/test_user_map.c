@@ -70,6 +70,40 @@ static void test_someone_unmapped_is_denied_and_told_the_lines(void **state)
 	assert_non_null(strstr(buf_str(&text), "  uid-1002: {groups: []}"));
 }
 
+static void test_an_owner_who_is_not_mapped_is_let_in_without_rights(void **state)
+{
+	struct err err = {0};
+	CLEANUP(user_map_freep)
+	struct user_map *map = read_map("{\"owner_uid\":1000,\"users\":[{\"uid\":1001,\"name\":"
+					"\"alice\",\"groups\":[\"sales\"]}]}",
+					&err);
+	CLEANUP(user_map_freep) struct user_map *open_map = NULL;
+	struct user user, again;
+
+	(void)state;
+	assert_int_equal(user_map_find(map, 1000, "olga", &user, &err), 0);
+	assert_string_equal(user.name, "olga");
+	assert_true(user.owner);
+	assert_false(user.mapped);
+	assert_int_equal(user.group_count, 0);
+	/* Nor does the owner bear the name of somebody else. */
+	assert_int_equal(user_map_find(map, 1000, "alice", &again, &err), 0);
+	assert_string_equal(again.name, "uid-1000");
+	assert_false(again.mapped);
+	user_clear(&again);
+	assert_int_equal(user_map_find(map, 1001, NULL, &again, &err), 0);
+	assert_true(again.mapped);
+	user_clear(&again);
+	/* With anyone the owner is mapped like anyone. */
+	open_map = read_map("{\"owner_uid\":1000,\"users\":[],\"anyone\":{\"groups\":[]}}", &err);
+	assert_int_equal(user_map_find(open_map, 1000, "olga", &again, &err), 0);
+	assert_true(again.mapped);
+	assert_true(again.owner);
+	assert_false(user_equal(&user, &again)); /* they may ask from now on */
+	user_clear(&again);
+	user_clear(&user);
+}
+
 static void test_anyone_never_takes_the_name_of_another(void **state)
 {
 	struct err err = {0};
@@ -213,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_named_user_gets_name_groups_and_tenant),
 		cmocka_unit_test(test_someone_unmapped_is_denied_and_told_the_lines),
+		cmocka_unit_test(test_an_owner_who_is_not_mapped_is_let_in_without_rights),
 		cmocka_unit_test(test_anyone_never_takes_the_name_of_another),
 		cmocka_unit_test(test_a_map_that_is_half_right_is_refused),
 		cmocka_unit_test(test_users_are_compared_by_all_their_rights),
