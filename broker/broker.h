@@ -92,11 +92,13 @@ struct agent {
 	struct call *calls;
 };
 
+#define TASK_ID_SIZE 40 /* "t-", a UUID and a NUL */
+
 struct task {
 	struct task *next;
 	uint64_t handle;
 	struct session *session;
-	char id[40];
+	char id[TASK_ID_SIZE];
 	char *kind;
 	bool trial;
 	bool expired;
@@ -120,6 +122,7 @@ struct session {
 	struct user user;
 	char su[PSEUDONYM_LEN + 1];
 	struct task *tasks;
+	struct task_names *names; /* given out by task.reserve; NULL: none yet */
 };
 
 enum broker_phase {

@@ -30,6 +30,7 @@ static const struct row {
 	unsigned int flags;
 	void (*handler)(struct peer *peer, int64_t id, const struct json *params);
 } table[] = {
+	{"task.reserve", FROM(PEER_SESSION), NEEDS_OPEN, req_task_reserve},
 	{"task.open", FROM(PEER_SESSION), NEEDS_LOG | NEEDS_OPEN, req_task_open},
 	{"task.event", FROM(PEER_SESSION), NEEDS_LOG, req_task_event},
 	{"task.close", FROM(PEER_SESSION), 0, req_task_close},

@@ -12,6 +12,7 @@ bool dispatch_allows(enum peer_kind kind, const char *method);
 const char *dispatch_method_at(size_t index); /* NULL behind the last */
 
 /* Handlers, one file per family. params is an object, lent. */
+void req_task_reserve(struct peer *peer, int64_t id, const struct json *params);
 void req_task_open(struct peer *peer, int64_t id, const struct json *params);
 void req_task_event(struct peer *peer, int64_t id, const struct json *params);
 void req_task_close(struct peer *peer, int64_t id, const struct json *params);

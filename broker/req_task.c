@@ -23,7 +23,23 @@ static bool one_of(const char *text, const char *const *words)
 	return false;
 }
 
+void req_task_reserve(struct peer *peer, int64_t id, const struct json *params)
+{
+	static const char *const members[] = {NULL};
+	struct json *result;
+	struct err err;
+
+	if (json_only(params, members, &err) < 0) {
+		peer_fail(peer, id, err.kind, "task.reserve: %s", err.text);
+		return;
+	}
+	result = json_object();
+	json_set_str(result, "task", task_reserve(peer->session));
+	channel_reply(peer->channel, id, result);
+}
+
 struct open_params {
+	const char *task; /* reserved; NULL */
 	const char *kind;
 	const char *question;
 	const char *workflow;
@@ -32,7 +48,8 @@ struct open_params {
 
 static int read_open(const struct json *params, struct open_params *ret, struct err *err)
 {
-	static const char *const members[] = {"kind", "question", "workflow", "seeded", NULL};
+	static const char *const members[] = {"kind",	"question", "workflow",
+					      "seeded", "task",	    NULL};
 	static const char *const kinds[] = {"ask", "trial", "mcp", NULL};
 	static const char *const workflows[] = {"agent", "fixed", NULL};
 	const struct json *seeded = json_get(params, "seeded");
@@ -57,6 +74,9 @@ static int read_open(const struct json *params, struct open_params *ret, struct 
 	if (!json_is_null(seeded) && json_type(seeded) != JSON_BOOL)
 		return err_set(err, ERR_INVALID, "\"seeded\" must be true or false");
 	ret->seeded = json_bool(seeded);
+	if (!json_is_null(json_get(params, "task")) &&
+	    json_want_str(params, "task", &ret->task, err) < 0)
+		return -1;
 	return 0;
 }
 
@@ -116,7 +136,11 @@ void req_task_open(struct peer *peer, int64_t id, const struct json *params)
 		peer_fail(peer, id, err.kind, "%s", err.text);
 		return;
 	}
-	task = task_open(session, open.kind);
+	if (open.task != NULL && !task_take_name(session, open.task)) {
+		peer_fail(peer, id, ERR_NOT_FOUND, "no task of that name is reserved here");
+		return;
+	}
+	task = task_open(session, open.kind, open.task);
 	seq = trail_task_open(task, open.question, open.workflow, open.seeded);
 	if (seq == TRAIL_NONE) {
 		task_free(task);

@@ -247,6 +247,7 @@ void session_close(struct session *session, const char *cause)
 	*link = session->next;
 	broker->session_count--;
 	peer_close(&session->peer);
+	task_names_free(session);
 	user_clear(&session->user);
 	mem_free(session);
 	service_step(broker);

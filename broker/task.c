@@ -25,14 +25,71 @@ static void on_deadline(void *data)
 		calls_cancel(agent, CANCEL_TIME);
 }
 
-struct task *task_open(struct session *session, const char *kind)
+static void make_name(char out[TASK_ID_SIZE])
 {
-	struct broker *broker = session->peer.broker;
-	struct task *task = mem_alloc(sizeof(*task));
 	char uuid[UUID_LEN + 1];
 
 	uuid7(uuid);
-	snprintf(task->id, sizeof(task->id), "t-%s", uuid);
+	snprintf(out, TASK_ID_SIZE, "t-%s", uuid);
+}
+
+/* Oldest first. */
+struct task_names {
+	size_t count;
+	size_t room;
+	char (*ids)[TASK_ID_SIZE];
+};
+
+static void drop_name(struct task_names *names, size_t at)
+{
+	names->count--;
+	memmove(names->ids + at, names->ids + at + 1, (names->count - at) * TASK_ID_SIZE);
+}
+
+const char *task_reserve(struct session *session)
+{
+	struct task_names *names = session->names;
+
+	if (names == NULL)
+		names = session->names = mem_alloc(sizeof(*names));
+	if (names->count == TASK_NAMES_MAX)
+		drop_name(names, 0);
+	if (names->count == names->room) {
+		names->room = names->room == 0 ? 4 : names->room * 2;
+		names->ids = mem_grow(names->ids, names->room * TASK_ID_SIZE);
+	}
+	make_name(names->ids[names->count]);
+	return names->ids[names->count++];
+}
+
+bool task_take_name(struct session *session, const char *id)
+{
+	struct task_names *names = session->names;
+
+	for (size_t i = 0; names != NULL && i < names->count; i++)
+		if (strcmp(names->ids[i], id) == 0) {
+			drop_name(names, i);
+			return true;
+		}
+	return false;
+}
+
+void task_names_free(struct session *session)
+{
+	if (session->names != NULL)
+		mem_free(session->names->ids);
+	mem_free(TAKE(session->names));
+}
+
+struct task *task_open(struct session *session, const char *kind, const char *id)
+{
+	struct broker *broker = session->peer.broker;
+	struct task *task = mem_alloc(sizeof(*task));
+
+	if (id != NULL)
+		snprintf(task->id, sizeof(task->id), "%s", id);
+	else
+		make_name(task->id);
 	task->handle = handle_add(&broker->tasks, task);
 	task->session = session;
 	task->kind = mem_str(kind);

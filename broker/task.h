@@ -4,7 +4,18 @@
 
 #include "broker/broker.h"
 
-struct task *task_open(struct session *session, const char *kind);
+/*
+ * A name for a task of this session that is opened later; lent. Only the last TASK_NAMES_MAX that
+ * were not used yet can still be.
+ */
+#define TASK_NAMES_MAX 1024 /* four times the questions that one connection can have open */
+const char *task_reserve(struct session *session);
+/* True if the name was reserved in this session; it is no more. */
+bool task_take_name(struct session *session, const char *id);
+void task_names_free(struct session *session);
+
+/* id: a name that was taken, or NULL for a new one. */
+struct task *task_open(struct session *session, const char *kind, const char *id);
 struct task *task_find(const struct session *session,
 		       const char *id); /* NULL: not this session's */
 

@@ -305,6 +305,70 @@ static void test_an_owner_who_is_not_mapped_looks_after_the_service(void **state
 	check_error(fx, session->channel, "task.open", "{\"kind\":\"mcp\"}", "denied", text);
 	check_error(fx, session->channel, "task.open", "{\"kind\":\"trial\"}", "denied", text);
 	assert_int_equal(fx_record_count(fx, EV_TASK_OPEN), 0);
+/* Opens a task under that name; the error's kind, or "" when it opened. */
+static void open_named(struct fx *fx, struct channel *session, const char *name, const char *kind)
+{
+	CLEANUP(mem_freep)
+	char *params = mem_format("{\"kind\":\"ask\",\"task\":\"%s\"}", name);
+	CLEANUP(json_freep) struct json *answer = fx_call(fx, session, "task.open", params);
+	const struct json *error = json_get(answer, "error");
+
+	assert_string_equal(error != NULL ? json_get_str(error, "kind") : "", kind);
+	if (error == NULL)
+		assert_string_equal(json_get_str(json_get(answer, "result"), "task"), name);
+}
+
+static void reserve(struct fx *fx, struct channel *session, char out[64])
+{
+	CLEANUP(json_freep) struct json *answer = fx_ok(fx, session, "task.reserve", "{}");
+
+	snprintf(out, 64, "%s", json_get_str(answer, "task"));
+}
+
+static void test_a_reserved_name_opens_one_task_of_its_own_session(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *mine = fx_connect(fx, NULL, 0)->channel;
+	struct channel *other = fx_connect(fx, NULL, 0)->channel;
+	char name[64], first[64], task[48];
+	CLEANUP(mem_freep) char *close = NULL;
+	struct json *refused;
+
+	(void)state;
+	reserve(fx, mine, name);
+	assert_int_equal(strlen(name), 38);
+	open_named(fx, other, name, "not_found");
+	open_named(fx, mine, "t-018f0000-0000-7000-8000-000000000000", "not_found");
+	open_named(fx, mine, name, "");
+	open_named(fx, mine, name, "not_found");
+	refused = fx_call(fx, mine, "task.reserve", "{\"task\":\"t-1\"}");
+	assert_string_equal(json_get_str(json_get(refused, "error"), "kind"), "invalid");
+	json_free(refused);
+	/* Over the limit of running tasks the name stays reserved. */
+	reserve(fx, mine, first);
+	for (int i = 1; i < WRIT_RUNNING_TASKS_PER_USER; i++)
+		fx_task(fx, mine, "ask", task);
+	open_named(fx, mine, first, "limit");
+	close = mem_format("{\"task\":\"%s\",\"status\":\"failed\"}", task);
+	json_free(fx_ok(fx, mine, "task.close", close));
+	open_named(fx, mine, first, "");
+	fx_close(fx);
+}
+
+static void test_only_the_last_reserved_names_can_be_used(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *mine = fx_connect(fx, NULL, 0)->channel;
+	char first[64], second[64], name[64];
+
+	(void)state;
+	reserve(fx, mine, first);
+	reserve(fx, mine, second);
+	for (int i = 1; i < TASK_NAMES_MAX; i++)
+		reserve(fx, mine, name);
+	open_named(fx, mine, first, "not_found");
+	open_named(fx, mine, second, "");
+	open_named(fx, mine, name, "");
 	fx_close(fx);
 }
 
@@ -858,6 +922,8 @@ int main(void)
 		cmocka_unit_test(test_one_user_cannot_take_all_sessions),
 		cmocka_unit_test(test_all_agents_together_are_bounded),
 		cmocka_unit_test(test_an_owner_who_is_not_mapped_looks_after_the_service),
+		cmocka_unit_test(test_a_reserved_name_opens_one_task_of_its_own_session),
+		cmocka_unit_test(test_only_the_last_reserved_names_can_be_used),
 		cmocka_unit_test(test_a_task_of_another_session_does_not_exist),
 		cmocka_unit_test(test_a_closed_task_has_all_its_records_and_its_proof),
 		cmocka_unit_test(test_a_session_that_ends_takes_its_tasks_along),
