@@ -1,5 +1,6 @@
 /*
- * The frame of writ.yaml and its small keys: today, timezone, agents, models, prices, sandbox.
+ * The frame of writ.yaml and its small keys: today, timezone, agents, models, prices, retention,
+ * sandbox.
  * Users and sources have files of their own. Everything is read before anything is used, so that
  * one run shows every mistake.
  */
@@ -19,8 +20,8 @@
 #define WRIT_YAML "writ.yaml"
 #define WRIT_YAML_BYTES_MAX (1u << 20)
 
-static const char *const keys[] = {"today",  "timezone", "users",   "sources", "agents",
-				   "models", "prices",	 "sandbox", "roles",   NULL};
+static const char *const keys[] = {"today",  "timezone", "users", "sources",   "agents", "models",
+				   "prices", "sandbox",	 "roles", "retention", NULL};
 
 static void read_today(struct check *check, const struct yaml *node, struct json *service)
 {
@@ -130,6 +131,25 @@ static void read_prices(struct check *check, const struct yaml *node, struct jso
 	json_set(service, "prices", prices);
 }
 
+#define RETENTION_DEFAULT_MS (90LL * 24 * 3600 * 1000) /* a quarter */
+#define RETENTION_MAX_MS (87600LL * 3600 * 1000)       /* ten years */
+
+/* How long the task store keeps a question and its answer. */
+static void read_retention(struct check *check, const struct yaml *node, struct json *service)
+{
+	static const char *const kinds[] = {"tasks", NULL};
+	bool given = node != NULL && check_map(check, node, "retention", kinds);
+	const struct yaml *tasks = given ? yaml_get(node, "tasks") : NULL;
+	struct json *retention = json_object();
+	int64_t keep_ms = RETENTION_DEFAULT_MS;
+
+	if (tasks != NULL)
+		check_duration_ms(check, tasks, "the retention of tasks", RETENTION_MAX_MS,
+				  &keep_ms);
+	json_set_int(retention, "tasks_s", keep_ms / 1000);
+	json_set(service, "retention", retention);
+}
+
 static int compare_names(const void *left, const void *right)
 {
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -176,6 +196,7 @@ static void read_keys(struct workspace *workspace, struct check *check, const ch
 				   path, flags));
 	read_models(check, yaml_get(root, "models"), service);
 	read_prices(check, yaml_get(root, "prices"), service);
+	read_retention(check, yaml_get(root, "retention"), service);
 	read_sandbox(check, yaml_get(root, "sandbox"), service);
 	roles = workspace_roles(check, yaml_get(root, "roles"));
 	if (roles != NULL)

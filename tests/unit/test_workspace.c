@@ -114,7 +114,8 @@ static void test_the_least_workspace_is_compiled_into_state(void **state)
 	file_is(&made, "state/config/model.json", "{}\n");
 	service = mem_format(
 		"{\"agents\":{\"query\":\"q\",\"report\":\"r\"},\"models\":{\"plan\":\"builtin\","
-		"\"report\":\"builtin\"},\"name\":\"%s\",\"prices\":{},\"sandbox\":\"full\","
+		"\"report\":\"builtin\"},\"name\":\"%s\",\"prices\":{},"
+		"\"retention\":{\"tasks_s\":7776000},\"sandbox\":\"full\","
 		"\"sources\":{\"sales\":{\"kind\":\"sqlite\",\"path\":\"%s/data/sales.db\"}},"
 		"\"timezone\":\"UTC\",\"today\":null,\"workspace\":\"%s\"}\n",
 		made.dir.path + strlen("/tmp/"), made.dir.path, made.dir.path);
@@ -133,7 +134,7 @@ static void test_every_key_arrives(void **state)
 	(void)state;
 	start(&made, LEAST "today: 2026-10-15\ntimezone: Europe/Berlin\n"
 			   "models: {plan: builtin}\nprices: {scan: \"0.25 USD/TiB\"}\n"
-			   "sandbox: reduced\n");
+			   "sandbox: reduced\nretention: {tasks: 48h}\n");
 	compile(&made, NULL);
 	assert_string_equal(made.text, "");
 	service = state_file(&made, "state/service.json");
@@ -142,6 +143,34 @@ static void test_every_key_arrives(void **state)
 	assert_non_null(
 		strstr(service, "\"prices\":{\"scan\":{\"micros\":250000,\"per\":\"TiB\"}}"));
 	assert_non_null(strstr(service, "\"sandbox\":\"reduced\""));
+	assert_non_null(strstr(service, "\"retention\":{\"tasks_s\":172800}"));
+}
+
+static void test_a_retention_has_bounds(void **state)
+{
+	static const struct {
+		const char *yaml, *mistake;
+	} cases[] = {
+		{"retention: {tasks: 1s}\n", NULL},
+		{"retention: {tasks: 87600h}\n", NULL},
+		{"retention: {tasks: 87601h}\n", "the retention of tasks may be 87600h at most"},
+		{"retention: {tasks: 0s}\n", "the retention of tasks must be at least 1s"},
+		{"retention: {tasks: 90d}\n", "the retention of tasks must be a duration"},
+		{"retention: {answers: 90h}\n", "answers"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(mem_freep) char *text = mem_format("%s%s", LEAST, cases[i].yaml);
+		CLEANUP(made_clear) struct made made;
+
+		start(&made, text);
+		compile(&made, NULL);
+		if (cases[i].mistake == NULL)
+			assert_string_equal(made.text, "");
+		else
+			assert_non_null(strstr(made.text, cases[i].mistake));
+	}
 }
 
 static void test_prices_are_exact(void **state)
@@ -471,6 +500,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_least_workspace_is_compiled_into_state),
 		cmocka_unit_test(test_every_key_arrives),
+		cmocka_unit_test(test_a_retention_has_bounds),
 		cmocka_unit_test(test_prices_are_exact),
 		cmocka_unit_test(test_users_become_uids),
 		cmocka_unit_test(test_a_user_without_a_name_is_named_by_number),
