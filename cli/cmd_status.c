@@ -62,8 +62,9 @@ static void print_status(const struct json *status)
 	json_each(connector, json_get(status, "connectors")) print_line(
 		"connector", "%s: %s", text_of(connector, "name"), text_of(connector, "state"));
 	print_line("sessions", "%lld", int_of(status, "sessions"));
-	print_line("tasks", "%lld running",
-		   int_of(json_get(status, "orchestrator"), "tasks_running"));
+	print_line("tasks", "%lld running, %lld queued",
+		   int_of(json_get(status, "orchestrator"), "tasks_running"),
+		   int_of(json_get(status, "orchestrator"), "tasks_queued"));
 	print_sandbox(status);
 }
 
