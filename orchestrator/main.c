@@ -18,6 +18,7 @@
 #include "orchestrator/confine.h"
 #include "orchestrator/orchestrator.h"
 #include "orchestrator/queue.h"
+#include "orchestrator/retention.h"
 #include "orchestrator/store.h"
 #include "writ/exit_codes.h"
 
@@ -72,6 +73,7 @@ static void shut_down(struct orchestrator *orchestrator)
 		session_end(orchestrator->sessions, "the service stops");
 	queue_close(orchestrator);
 	agent_wait_close(orchestrator);
+	retention_close(orchestrator);
 	while (uv_loop_close(orchestrator->loop) == UV_EBUSY)
 		uv_run(orchestrator->loop, UV_RUN_ONCE);
 	store_close(orchestrator->store);
@@ -87,7 +89,7 @@ static int run(struct orchestrator *orchestrator, const char *workspace, bool re
 	if (sandbox_close_others(kept, ARRAY_LEN(kept), &err) < 0)
 		return fail(&err), EXIT_NO_SANDBOX;
 	if (read_config(&config, &err) < 0 || enter_store_folder(workspace, &err) < 0 ||
-	    store_open("tasks.db", &orchestrator->store, &err) < 0)
+	    store_open("tasks.db", clock_now_us(), &orchestrator->store, &err) < 0)
 		return fail(&err);
 	if (orchestrator_confine(reduced_ok, &orchestrator->sandbox, &err) < 0)
 		return fail(&err), EXIT_NO_SANDBOX;
@@ -96,6 +98,7 @@ static int run(struct orchestrator *orchestrator, const char *workspace, bool re
 	orchestrator->config = config;
 	queue_init(orchestrator);
 	agent_wait_init(orchestrator);
+	retention_init(orchestrator);
 	orchestrator_open_lane(orchestrator, LANE_FD);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	shut_down(orchestrator);

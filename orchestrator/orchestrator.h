@@ -54,6 +54,7 @@ struct orchestrator {
 	uv_timer_t agent_timer;
 	int64_t agent_start_ms; /* how long an agent may take to start */
 	uv_timer_t queue_timer;
+	uv_timer_t retention_timer;
 	enum sandbox_level sandbox;
 	bool stopping;
 };

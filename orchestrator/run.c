@@ -1,9 +1,9 @@
 /*
- * Leading a task: open it at the broker, hand it to the query agent, hand the verified result to
- * the report agent, close it with evidence, answer. The diagram is in task.h; each arrow is a
- * callback here that stores what came and steps. What can fail: any of them, and then the task is
- * closed with that reason; only a lost session ends without closing, since the broker has then
- * closed the task by itself.
+ * Leading a task: get its name, open it at the broker, hand it to the query agent, hand the
+ * verified result to the report agent, close it with evidence, answer. The diagram is in task.h;
+ * each arrow is a callback here that stores what came and steps. What can fail: any of them, and
+ * then the task is closed with that reason; only a lost session ends without closing, since the
+ * broker has then closed the task by itself.
  */
 #include "orchestrator/run.h"
 
@@ -126,7 +126,9 @@ static void on_query_started(void *data, int fd, const struct json *answer, cons
 			close(fd);
 	} else if (err != NULL) {
 		run_end_with(task, err->kind == ERR_DENIED ? "refused" : "failed", err->text,
-			     "see writ policy show for what this agent may do");
+			     err->kind == ERR_DENIED || err->kind == ERR_NOT_FOUND
+				     ? "see writ policy show for what this agent may do"
+				     : "try again; see writ status");
 	} else if (hand_to_query(task, fd, answer, &failed) < 0) {
 		run_end_with(task, "failed", failed.text, "see writ status");
 	}
@@ -135,50 +137,73 @@ static void on_query_started(void *data, int fd, const struct json *answer, cons
 
 /* ---- the start ---- */
 
-static void end_unopened(struct task *task, const char *status, const char *reason)
+/* The broker knows nothing of it yet. */
+static void end_unopened(struct task *task, const char *status, const char *reason,
+			 const char *hint)
 {
-	bool refused = strcmp(status, "refused") == 0; /* the reason has the lines to add */
-
-	task->answer = answer_from_failure(status, reason,
-					   refused ? "what is missing stands in the reason"
-						   : "try again later");
+	task->answer = answer_from_failure(status, reason, hint);
 	json_set(task->answer, "audit", json_object());
 	run_finish(task);
+}
+
+static bool end_if_cancelled(struct task *task)
+{
+	if (task->session != NULL && !task->cancel_wanted)
+		return false;
+	end_unopened(task, "cancelled",
+		     task->session == NULL ? "the session that asked has ended"
+					   : "cancelled on request",
+		     "ask again");
+	return true;
+}
+
+/* It is open at the broker: now it runs here too, and has answered what it answers. */
+static int mark_running(struct task *task, struct err *err)
+{
+	struct store *store = task->orchestrator->store;
+
+	if (store_start(store, task->id, err) < 0)
+		return -1;
+	return task->follows == NULL ? 0 : store_answered(store, task->follows, task->id, err);
 }
 
 static void start_query(struct task *task)
 {
 	struct err err = {0};
 
-	if (task->session != NULL &&
-	    store_add(task->orchestrator->store, task->id, task->session->user, task->question,
-		      clock_now_us(), &err) < 0) {
-		run_end_with(task, "failed", err.text,
-			     "the task store cannot be written; see its disk");
-	} else if (!run_stop_if_cancelled(task)) {
-		task->state = TASK_STARTING_QUERY;
-		task_hold(task);
-		agent_start(task->session, task->id, run_agent_name(task, "query"), NULL,
-			    on_query_started, task);
+	if (run_stop_if_cancelled(task))
+		return;
+	if (mark_running(task, &err) < 0) {
+		run_end_with(task, "failed", err.text, "see writ task list");
+		return;
 	}
+	task->state = TASK_STARTING_QUERY;
+	task_hold(task);
+	agent_start(task->session, task->id, run_agent_name(task, "query"), NULL, on_query_started,
+		    task);
+}
+
+static void open_failed(struct task *task, const struct err *err)
+{
+	if (end_if_cancelled(task))
+		return;
+	if (err->kind == ERR_DENIED) /* with the lines to add */
+		end_unopened(task, "refused", err->text, "what is missing stands in the reason");
+	else if (err->kind != ERR_LIMIT)
+		end_unopened(task, "failed", err->text, "try again; see writ status");
+	else if (!queue_add(task))
+		end_unopened(task, "limit_reached", err->text, "try again later");
 }
 
 static void on_opened(void *data, const struct json *result, const struct err *err)
 {
 	struct task *task = data;
 
-	if (err != NULL && task->session == NULL) {
-		end_unopened(task, "cancelled", "the session that asked has ended");
-	} else if (err != NULL && err->kind == ERR_LIMIT) {
-		if (!queue_add(task))
-			end_unopened(task, "limit_reached", err->text);
-	} else if (err != NULL || json_get_str(result, "task") == NULL) {
-		end_unopened(task, err != NULL && err->kind == ERR_DENIED ? "refused" : "failed",
-			     err != NULL ? err->text : "the broker opened no task");
-	} else {
-		task->id = mem_str(json_get_str(result, "task"));
+	(void)result;
+	if (err == NULL)
 		start_query(task);
-	}
+	else
+		open_failed(task, err);
 	task_release(task);
 }
 
@@ -190,6 +215,7 @@ void run_open(struct task *task)
 	json_set_str(params, "kind", "ask");
 	json_set_str(params, "question", task->question);
 	json_set_str(params, "workflow", task->fixed ? "fixed" : "agent");
+	json_set_str(params, "task", task->id);
 	if (task->first_sql != NULL)
 		json_set_bool(params, "seeded", true);
 	task_hold(task);
@@ -204,15 +230,46 @@ void run_open(struct task *task)
 
 void run_end_queued(struct task *task)
 {
-	end_unopened(task, "cancelled", "the session that asked has ended");
+	end_if_cancelled(task);
+}
+
+static int keep_named(struct task *task, const char *id, struct err *err)
+{
+	if (id == NULL)
+		return err_set(err, ERR_INTERNAL, "the broker named no task");
+	task->id = mem_str(id);
+	if (store_add(task->orchestrator->store, id, task->session->user, task->question,
+		      clock_now_us(), err) < 0)
+		return -1;
+	task->stored = true;
+	return 0;
+}
+
+static void on_named(void *data, const struct json *result, const struct err *err)
+{
+	struct task *task = data;
+	struct err failed = {0};
+
+	if (err != NULL) {
+		if (!end_if_cancelled(task))
+			end_unopened(task, "failed", err->text, "try again; see writ status");
+	} else if (keep_named(task, json_get_str(result, "task"), &failed) < 0) {
+		end_unopened(task, "failed", failed.text, "see the disk of the task store");
+	} else if (!end_if_cancelled(task)) {
+		run_open(task);
+	}
+	task_release(task);
 }
 
 void task_start(struct session *session, int64_t reply_to, const struct task_request *request)
 {
-	run_open(task_new(session, reply_to, request));
-}
+	struct task *task = task_new(session, reply_to, request);
+	struct err gone = {0};
 
-const char *task_state_name(const struct task *task)
-{
-	return task->state == TASK_OPENING || task->state == TASK_QUEUED ? "queued" : "running";
+	task_hold(task);
+	if (channel_call(session->broker, "task.reserve", json_object(), BROKER_MS, on_named,
+			 task) == 0) {
+		channel_why_not(session->broker, "the broker", &gone);
+		on_named(task, NULL, &gone);
+	}
 }

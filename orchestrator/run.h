@@ -35,9 +35,9 @@ void run_start_report(struct task *task);
 
 /* ---- run.c ---- */
 
-/* Asks the broker to open the task; called again for one that was queued. */
+/* Asks the broker to open the task, which has its name; called again for one that was queued. */
 void run_open(struct task *task);
-/* A queued task whose session has gone. */
+/* A queued task that was cancelled, or whose session has gone. */
 void run_end_queued(struct task *task);
 
 #endif

@@ -87,7 +87,7 @@ static void keep_answer(struct task *task)
 {
 	struct err err = {0};
 
-	if (task->id == NULL)
+	if (!task->stored)
 		return;
 	if (store_finish(task->orchestrator->store, task->id, task->answer, clock_now_us(), &err) <
 	    0)

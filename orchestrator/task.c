@@ -65,6 +65,20 @@ struct task *task_find(struct orchestrator *orchestrator, const char *id)
 	return task;
 }
 
+struct task *task_that_follows(struct orchestrator *orchestrator, const char *id)
+{
+	struct task *task = orchestrator->tasks;
+
+	while (task != NULL && (task->follows == NULL || strcmp(task->follows, id) != 0))
+		task = task->next;
+	return task;
+}
+
+bool task_can_cancel(const struct task *task)
+{
+	return task->state != TASK_CLOSING && task->state != TASK_DONE;
+}
+
 /* Hastens the end: whoever works on the task reports back with cancelled, and run.c closes it. */
 void task_cancel(struct task *task)
 {

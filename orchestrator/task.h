@@ -1,10 +1,12 @@
 /*
  * A task: one question of one session, led through its agents to an answer.
  *
- *   (QUEUED <->) OPENING -> STARTING_QUERY -> QUERYING -+-> STARTING_REPORT -> REPORTING -+->
- * CLOSING -> DONE
- *                                          +---------------------------------+
- *                                            (anything but rows to report)
+ *   NAMING -> OPENING (<-> QUEUED) -> STARTING_QUERY -> QUERYING -+-> STARTING_REPORT -> REPORTING
+ *                                                                 |                        |
+ *                       (anything but rows to report)             +-----> CLOSING <--------+
+ *                                                                            +-> DONE
+ *
+ * From the name on it is in the store: queued until the broker has opened it, running until DONE.
  *
  * Callbacks store and step. A task counts the callbacks that still hold it and is freed with the
  * last one after DONE. When its session ends it is cancelled and answers nobody.
@@ -16,6 +18,7 @@
 #include "orchestrator/orchestrator.h"
 
 enum task_state {
+	TASK_NAMING,
 	TASK_OPENING,
 	TASK_QUEUED, /* the user has as many running as one may have */
 	TASK_STARTING_QUERY,
@@ -46,7 +49,8 @@ struct task {
 	unsigned pending; /* callbacks that hold this task */
 	bool cancel_wanted;
 
-	char *id; /* the broker's; NULL while OPENING */
+	char *id; /* the broker's; NULL while NAMING */
+	bool stored;
 	char *question;
 	char *first_sql;
 	char *follows;
@@ -67,6 +71,9 @@ void task_start(struct session *session, int64_t reply_to, const struct task_req
 struct task *task_find(struct orchestrator *orchestrator, const char *id); /* live ones */
 void task_cancel(struct task *task);
 void tasks_session_ended(struct session *session);
-const char *task_state_name(const struct task *task); /* running, cancelled, ... for lists */
+/* False when it is too late: its end is being recorded. */
+bool task_can_cancel(const struct task *task);
+/* The live task that answers the question of this one, or NULL. */
+struct task *task_that_follows(struct orchestrator *orchestrator, const char *id);
 
 #endif

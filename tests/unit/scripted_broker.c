@@ -2,6 +2,7 @@
 #include "scripted_broker.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -379,6 +380,7 @@ struct sb *sb_open(void)
 	struct err err = {0};
 	int ends[2];
 
+	signal(SIGPIPE, SIG_IGN); /* as the program does */
 	current = sb;
 	uv_loop_init(&sb->loop); /* the first one of a process opens what all share */
 	uv_loop_close(&sb->loop);
@@ -388,7 +390,7 @@ struct sb *sb_open(void)
 	snprintf(sb->folder, sizeof(sb->folder), "/tmp/writ-lead.XXXXXX");
 	assert_non_null(mkdtemp(sb->folder));
 	snprintf(sb->path, sizeof(sb->path), "%s/tasks.db", sb->folder);
-	if (store_open(sb->path, &sb->orchestrator.store, &err) < 0)
+	if (store_open(sb->path, clock_now_us(), &sb->orchestrator.store, &err) < 0)
 		fail_msg("%s", err.text);
 	sb->orchestrator.loop = &sb->loop;
 	sb->orchestrator.config = sb->config;

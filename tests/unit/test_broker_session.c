@@ -305,6 +305,9 @@ static void test_an_owner_who_is_not_mapped_looks_after_the_service(void **state
 	check_error(fx, session->channel, "task.open", "{\"kind\":\"mcp\"}", "denied", text);
 	check_error(fx, session->channel, "task.open", "{\"kind\":\"trial\"}", "denied", text);
 	assert_int_equal(fx_record_count(fx, EV_TASK_OPEN), 0);
+	fx_close(fx);
+}
+
 /* Opens a task under that name; the error's kind, or "" when it opened. */
 static void open_named(struct fx *fx, struct channel *session, const char *name, const char *kind)
 {
