@@ -521,11 +521,43 @@ static void on_model(void *owner, const struct json *result, const struct tool_e
 	search_values(agent);
 }
 
+/* Without one of these there is no way to an answer, whatever is asked. */
+static const char *missing_tool(const struct query_agent *agent)
+{
+	static const char *const needed[] = {"list_metrics", "run_query"};
+
+	for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+		if (!turn_may(agent->turn, needed[i]))
+			return needed[i];
+	return NULL;
+}
+
+static void refuse_without(struct query_agent *agent, const char *tool)
+{
+	const char *name = json_get_str(agent->handoff, "to");
+	CLEANUP(mem_freep)
+	char *reason = mem_format("Agent %s may not use the tool %s for this user, and cannot "
+				  "answer any question without it.",
+				  name, tool);
+	CLEANUP(mem_freep)
+	char *hint = mem_format("Let a rule of scopes/*.yaml allow %s to %s for this user (tools, "
+				"agents, users), then reload.",
+				tool, name);
+
+	turn_trace(agent->turn, "plan", reason, NULL);
+	agent_end(agent, "refused", reason, hint);
+}
+
 static void on_token(void *owner, const struct json *token)
 {
 	struct query_agent *agent = owner;
+	const char *missing = missing_tool(agent);
 
 	(void)token;
+	if (missing != NULL) {
+		refuse_without(agent, missing);
+		return;
+	}
 	agent_move(agent, AGENT_GROUND);
 	turn_call(agent->turn, "list_metrics", arguments(agent), "", on_model);
 }

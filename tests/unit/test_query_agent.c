@@ -611,11 +611,12 @@ static void test_the_attempts_of_the_token_are_not_exceeded(void **state)
 static void test_the_time_of_the_task_is_kept(void **state)
 {
 	static const struct answer script[] = {{.tool = "list_metrics", .act = KEEP}, {0}};
-	struct scene scene = {.source = "sales",
-			      .script = script,
-			      .token = "{\"jti\":\"t\",\"tools\":[\"list_metrics\"],\"limits\":{"
-				       "\"tool_calls_left\":6,"
-				       "\"time_left_ms\":20}}"};
+	struct scene scene = {
+		.source = "sales",
+		.script = script,
+		.token = "{\"jti\":\"t\",\"tools\":[\"list_metrics\",\"run_query\"],\"limits\":{"
+			 "\"tool_calls_left\":6,"
+			 "\"time_left_ms\":20}}"};
 
 	(void)state;
 	play(&scene, &(struct how){.question = BEST});
@@ -658,6 +659,39 @@ static void test_a_refused_token_ends_it_refused(void **state)
 	assert_string_equal(scene.reason, "no rule allows it");
 	assert_int_equal(scene.tool_calls, 0);
 	end_scene(&scene);
+}
+
+static void test_a_tool_that_everything_needs_is_named_when_it_is_missing(void **state)
+{
+	static const struct answer script[] = {{0}};
+	static const struct {
+		const char *token, *tool;
+	} cases[] = {
+		{"{\"jti\":\"t\",\"tools\":[\"run_query\",\"search_values\"],\"limits\":{}}",
+		 "list_metrics"},
+		{"{\"jti\":\"t\",\"tools\":[\"list_metrics\",\"describe_table\"],\"limits\":{}}",
+		 "run_query"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct scene scene = {.source = "sales", .script = script, .token = cases[i].token};
+		CLEANUP(mem_freep)
+		char *reason = mem_format("Agent sales-query-01 may not use the tool %s for this "
+					  "user, and cannot answer any question without it.",
+					  cases[i].tool);
+		CLEANUP(mem_freep)
+		char *hint = mem_format("Let a rule of scopes/*.yaml allow %s to sales-query-01 "
+					"for this user (tools, agents, users), then reload.",
+					cases[i].tool);
+
+		play(&scene, &(struct how){.question = BEST});
+		assert_string_equal(scene.status, "refused");
+		assert_string_equal(scene.reason, reason);
+		assert_string_equal(scene.hint, hint);
+		assert_int_equal(scene.tool_calls, 0);
+		end_scene(&scene);
+	}
 }
 
 static void test_cancelling_hastens_the_end(void **state)
@@ -815,6 +849,7 @@ int main(void)
 		cmocka_unit_test(test_the_time_of_the_task_is_kept),
 		cmocka_unit_test(test_a_broker_that_goes_away_mid_call_ends_it_failed),
 		cmocka_unit_test(test_a_refused_token_ends_it_refused),
+		cmocka_unit_test(test_a_tool_that_everything_needs_is_named_when_it_is_missing),
 		cmocka_unit_test(test_cancelling_hastens_the_end),
 		cmocka_unit_test(test_a_denied_tool_ends_it_refused_with_the_reason),
 		cmocka_unit_test(test_without_stored_values_unknown_words_are_refused),
