@@ -1,0 +1,85 @@
+/* Between the files of the comparison only: compare.c, compare_frame.c, compare_data.c. */
+#ifndef POLICY_COMPARE_PARTS_H
+#define POLICY_COMPARE_PARTS_H
+
+#include "policy/compare.h"
+#include "policy/condition.h"
+
+struct rule_list {
+	const struct rule **items;
+	size_t count;
+};
+
+/* A bundle as one agent and tool meet it: the rules that speak of them, in its order. */
+struct side {
+	const struct bundle *bundle;
+	struct rule_list rules;
+};
+
+/* What a rule that grants lets a call touch, cut into pieces that no rule of either side divides.
+ */
+struct atom {
+	const char *table;  /* NULL for a function */
+	const char *column; /* NULL: touched without a column */
+	const char *function;
+};
+
+struct atoms {
+	struct atom *items;
+	size_t count;
+	char **made; /* owned texts that no bundle holds */
+	size_t made_count;
+	bool cut; /* more than one call may touch */
+};
+
+void atoms_clear(struct atoms *atoms);
+struct atoms atoms_copy(const struct atoms *atoms); /* the texts stay the first one's */
+
+/* Everything but what is touched. */
+struct frame {
+	struct call_facts facts; /* without tables, columns and functions */
+};
+
+/* The rules of a side whose conditions apart from those on what is touched do not fail in a frame:
+ * of rules that grant those that hold, of rules that take away also those that cannot be told. */
+struct active {
+	struct rule_list grants;
+	struct rule_list takes;
+};
+void active_find(const struct side *side, const struct frame *frame, struct active *ret_active);
+void active_clear(struct active *active);
+
+/* compare_data.c */
+/* What rule (one of b's that grants) lets a call of this frame touch, less what takes removes. */
+void atoms_of_rule(const struct rule *rule, const struct rule_list *takes, const struct side *a,
+		   const struct side *b, struct atoms *ret_atoms);
+/* Keeps what other (a rule that grants) grants too and takes does not remove. */
+void atoms_keep(struct atoms *atoms, const struct bundle *bundle, const struct rule *other,
+		const struct rule_list *takes);
+
+/* compare_frame.c: every frame there is, for one rule of b that grants. */
+struct frames {
+	const char **databases; /* one is NULL: none touched */
+	size_t database_count;
+	struct subject *subjects;
+	size_t subject_count;
+	struct names approvals[2]; /* none, and of every rule that asks */
+	size_t approval_count;
+	char *fresh_user;
+	char *fresh_database;
+	const char **groups; /* memory of the subjects */
+	const char **asks;
+};
+void frames_find(const struct rule *rule, const struct side *a, const struct side *b,
+		 struct frames *ret_frames);
+size_t frames_count(const struct frames *frames);
+void frames_at(const struct frames *frames, size_t index, struct call_facts *facts);
+void frames_clear(struct frames *frames);
+
+/* Is every condition of the rule one of those that are cut into finitely many cases here? */
+bool rule_is_understood(const struct rule *rule);
+
+/* A name that neither bundle mentions, in whatever case. */
+char *fresh_name(const struct bundle *a, const struct bundle *b, const char *like);
+
+#endif
