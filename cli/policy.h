@@ -17,7 +17,7 @@ struct policy_command {
 	int (*run)(int argc, char **argv); /* argv[0] is "policy NAME" */
 };
 
-extern const struct policy_command policy_check, policy_show_command, policy_test;
+extern const struct policy_command policy_check, policy_show_command, policy_test, policy_diff;
 
 /* A workspace and the policy its files make; owned. */
 struct policy_files {
@@ -45,6 +45,21 @@ int policy_files_read(const struct args *args, int flags, struct policy_files *r
  * the mistakes. */
 int policy_files_want(const struct args *args, int flags, struct policy_files *ret_files);
 void policy_files_clear(struct policy_files *files);
+
+struct policy_source { /* one bundle, from wherever; owned */
+	char *label;   /* as it was asked for */
+	struct bundle *bundle;
+	struct json *json;
+};
+
+/* name: "files", "live", the first figures of a hash, a workspace's folder or a file of bytes.
+ * EXIT_FINE, or the exit code after a message. */
+int policy_source_open(const struct args *args, const char *name, struct policy_source *ret_source);
+void policy_source_clear(struct policy_source *source);
+/* state/config/policy of the workspace; as above. */
+int policy_folder_open(const struct args *args, int *ret_fd);
+/* The one bundle there whose hash begins so; as above. */
+int policy_hash_find(int folder_fd, const char *start, char ret_hash[SHA256_HEX_LEN + 1]);
 
 const char *plural(size_t count); /* "" or "s" */
 

@@ -165,15 +165,10 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-static const struct json *data_of(const struct json *call, const char *key)
-{
-	return json_get(call, key);
-}
-
 /* The same rules on both sides and the same data: that somebody else may do it too says no more. */
 static bool is_known(const struct differences *found, const struct difference *difference)
 {
-	static const char *const keys[] = {"database", "tables", "columns", "functions"};
+	static const char *const keys[] = {"tables", "columns", "functions"};
 
 	for (size_t i = 0; i < found->count; i++) {
 		const struct difference *known = &found->items[i];
@@ -183,8 +178,8 @@ static bool is_known(const struct differences *found, const struct difference *d
 			    same_text(known->less.rule, difference->less.rule);
 
 		for (size_t k = 0; k < ARRAY_LEN(keys) && same; k++)
-			same = json_equal(data_of(known->call, keys[k]),
-					  data_of(difference->call, keys[k]));
+			same = json_equal(json_get(known->call, keys[k]),
+					  json_get(difference->call, keys[k]));
 		if (same)
 			return true;
 	}
@@ -225,6 +220,35 @@ static const char *larger_limit(const struct call_limits *more, const struct cal
 	return more->time_ms > less->time_ms ? "time" : NULL;
 }
 
+static const char *differs_in_limit(const struct search *search, const struct frame *frame,
+				    const struct atoms *atoms)
+{
+	struct verdict more, less;
+
+	decide(&search->b, frame, atoms, &more);
+	decide(&search->a, frame, atoms, &less);
+	if (more.effect != EFFECT_ALLOW || less.effect != EFFECT_ALLOW)
+		return NULL;
+	return larger_limit(&more.limits, &less.limits);
+}
+
+/* Nothing, or a single piece, if that shows it as well. */
+static void note_limit(struct search *search, const struct frame *frame, const struct atoms *atoms,
+		       const char *limit)
+{
+	struct atoms least = *atoms;
+
+	for (size_t i = 0; i <= atoms->count; i++) {
+		struct atoms one = {.items = i == 0 ? NULL : &atoms->items[i - 1], .count = i > 0};
+
+		if (differs_in_limit(search, frame, &one) == limit) {
+			least = one;
+			break;
+		}
+	}
+	note(search, frame, &least, DIFFERENCE_LIMIT, limit);
+}
+
 /* The largest call that this rule of b and that rule of a both grant: on it b's limits are largest
  * and a's are still at most those of its rule. */
 static void compare_limits(struct search *search, const struct frame *frame,
@@ -232,17 +256,12 @@ static void compare_limits(struct search *search, const struct frame *frame,
 			   const struct active *a)
 {
 	CLEANUP(atoms_clear) struct atoms shared = atoms_copy(atoms);
-	struct verdict more, less;
 	const char *limit;
 
 	atoms_keep(&shared, search->a.bundle, other, &a->takes);
-	decide(&search->b, frame, &shared, &more);
-	decide(&search->a, frame, &shared, &less);
-	if (more.effect != EFFECT_ALLOW || less.effect != EFFECT_ALLOW)
-		return;
-	limit = larger_limit(&more.limits, &less.limits);
+	limit = differs_in_limit(search, frame, &shared);
 	if (limit != NULL)
-		note(search, frame, &shared, DIFFERENCE_LIMIT, limit);
+		note_limit(search, frame, &shared, limit);
 }
 
 static bool lists_rule(const struct rule_list *list, const struct rule *rule)
