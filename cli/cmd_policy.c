@@ -10,6 +10,7 @@ static const struct policy_command *const subcommands[] = {
 	&policy_check,
 	&policy_test,
 	&policy_show_command,
+	&policy_explain_command,
 	&policy_diff,
 };
 
