@@ -141,7 +141,10 @@ static int build_join(struct sql_builder *builder, struct sql_select *select,
 	*ret_mask = join.left | join.right;
 	build_using(builder, select, json_get(node, "usingClause"), number);
 	sql_build_equalities(builder, select, json_get(node, "quals"), number, *ret_mask);
-	return sql_walk(builder, select, json_get(node, "quals"), NULL);
+	if (sql_walk(builder, select, json_get(node, "quals"), NULL) < 0)
+		return -1;
+	select->joins[number].on = sql_build_expr(builder->parsed, json_get(node, "quals"));
+	return 0;
 }
 
 static int build_item(struct sql_builder *builder, struct sql_select *select,

@@ -11,6 +11,7 @@ struct sql_parsed {
 	struct json *tree;		/* texts are lent from here */
 	struct sql_block *blocks;
 	const struct sql_select **selects;
+	const struct json **nodes; /* of the selects, by the same numbers */
 };
 
 struct sql_cte { /* on the stack of the level that defines it */
@@ -52,6 +53,13 @@ void sql_add_columns(struct sql_parsed *parsed, struct sql_columns *columns,
 		     const struct sql_columns *more);
 bool sql_has_aggregate(const struct json *node);
 bool sql_is_constant(const struct json *node); /* no column, no sub-query, not NULL */
+
+bool sql_call_aggregates(const struct json *call, enum sql_call *ret_call); /* of a FuncCall */
+
+/* sql_expr.c: NULL for NULL. Sub-queries must have been walked before. */
+const struct sql_expr *sql_build_expr(struct sql_parsed *parsed, const struct json *node);
+/* The expressions of a level that has been built. */
+void sql_build_exprs(struct sql_parsed *parsed, struct sql_select *select, const struct json *node);
 
 /* sql_terms.c: what an aggregate adds up. */
 void sql_build_terms(struct sql_parsed *parsed, struct sql_aggregate *aggregate,

@@ -100,7 +100,8 @@ static int build(struct sql_parsed *parsed, struct err *err)
 	return parsed->statement.top ? 0 : -1;
 }
 
-int sql_parse(const char *sql, struct sql_statement **ret_statement, struct err *err)
+int sql_parse_as(enum sql_dialect dialect, const char *sql, struct sql_statement **ret_statement,
+		 struct err *err)
 {
 	CLEANUP(buf_clear) struct buf text = BUF_INIT;
 	struct sql_parsed *parsed;
@@ -111,9 +112,12 @@ int sql_parse(const char *sql, struct sql_statement **ret_statement, struct err 
 	parsed = mem_alloc(sizeof(*parsed));
 	copy = sql_keep(parsed, strlen(sql) + 1);
 	memcpy(copy, sql, strlen(sql));
-	if (sql_tokens_scan(copy, &parsed->statement.tokens, err) < 0)
+	if (sql_tokens_scan_as(dialect, copy, &parsed->statement.tokens, err) < 0)
 		goto fail;
-	sql_tokens_normalise(&parsed->statement.tokens, &text);
+	if (dialect == SQL_DIALECT_SQLITE)
+		sql_tokens_normalise(&parsed->statement.tokens, &text);
+	else
+		buf_add_str(&text, copy);
 	if (read_tree(buf_str(&text), &parsed->tree, err) < 0 || build(parsed, err) < 0)
 		goto fail;
 	*ret_statement = &parsed->statement;
@@ -121,4 +125,9 @@ int sql_parse(const char *sql, struct sql_statement **ret_statement, struct err 
 fail:
 	sql_statement_free(&parsed->statement);
 	return -1;
+}
+
+int sql_parse(const char *sql, struct sql_statement **ret_statement, struct err *err)
+{
+	return sql_parse_as(SQL_DIALECT_SQLITE, sql, ret_statement, err);
 }

@@ -45,6 +45,51 @@ struct sql_range {
 	size_t end;
 };
 
+struct sql_select;
+
+/* An expression, without the parser's own shapes. NOT of a test is the test negated. */
+enum sql_expr_kind {
+	SQL_EXPR_COLUMN,   /* column */
+	SQL_EXPR_INTEGER,  /* name: as written */
+	SQL_EXPR_REAL,	   /* name: as written */
+	SQL_EXPR_TEXT,	   /* name: the text itself */
+	SQL_EXPR_BOOL,	   /* name: true, false */
+	SQL_EXPR_NULL,	   /* the constant */
+	SQL_EXPR_OPERATOR, /* name: + - * / % ||, one or two arguments */
+	SQL_EXPR_COMPARE,  /* name: = <> < <= > >=, two arguments */
+	SQL_EXPR_SAME,	   /* IS [NOT] DISTINCT FROM; negated: DISTINCT */
+	SQL_EXPR_LIKE,	   /* two arguments */
+	SQL_EXPR_BETWEEN,  /* value, low, high */
+	SQL_EXPR_IN,	   /* value, then the list; or query */
+	SQL_EXPR_IS_NULL,  /* one argument; negated: IS NOT NULL */
+	SQL_EXPR_AND,
+	SQL_EXPR_OR,
+	SQL_EXPR_NOT,
+	SQL_EXPR_CALL,	   /* name in lower case */
+	SQL_EXPR_CASE,	   /* condition, result, ..., and the ELSE (a NULL constant when absent) */
+	SQL_EXPR_COALESCE, /* also ifnull */
+	SQL_EXPR_CAST,	   /* name: the type in lower case */
+	SQL_EXPR_EXISTS,   /* query */
+	SQL_EXPR_QUERY,	   /* a scalar sub-query: query */
+	SQL_EXPR_OTHER,	   /* anything else; arguments are what stands inside */
+};
+
+struct sql_expr {
+	enum sql_expr_kind kind;
+	const char *name;
+	struct sql_column column;
+	const struct sql_expr *const *args;
+	size_t arg_count;
+	const struct sql_select *query;
+	bool negated;
+	bool distinct;	/* COUNT(DISTINCT x) */
+	bool star;	/* COUNT(*) */
+	bool window;	/* has OVER */
+	bool aggregate; /* a call that aggregates, over rows or a window */
+	bool filtered;	/* has FILTER: its condition is the last argument */
+	size_t token;	/* where it begins; for operators where the sign stands */
+};
+
 struct sql_aggregate {
 	enum sql_call call;
 	bool star;     /* COUNT(*) */
@@ -59,12 +104,13 @@ struct sql_aggregate {
 };
 
 struct sql_output {
-	const char *name;	    /* alias or column's name; NULL when SQLite makes one up */
-	bool plain;		    /* one column and nothing else */
-	bool star;		    /* * or t.* */
-	bool aggregated;	    /* holds an aggregate */
-	struct sql_columns columns; /* all columns in it, sub-queries left out */
-	struct sql_range text;	    /* without its alias */
+	const char *name;	     /* alias or column's name; NULL when SQLite makes one up */
+	bool plain;		     /* one column and nothing else */
+	bool star;		     /* * or t.* */
+	bool aggregated;	     /* holds an aggregate */
+	struct sql_columns columns;  /* all columns in it, sub-queries left out */
+	struct sql_range text;	     /* without its alias */
+	const struct sql_expr *expr; /* NULL for a star and for VALUES */
 };
 
 enum sql_source_kind {
@@ -89,6 +135,7 @@ struct sql_join {
 	bool natural;
 	uint64_t left;
 	uint64_t right;
+	const struct sql_expr *on; /* NULL without ON */
 };
 
 #define SQL_IN_WHERE (-1)
@@ -108,6 +155,7 @@ struct sql_group {
 	bool plain; /* one column: column */
 	struct sql_column column;
 	struct sql_range text;
+	const struct sql_expr *expr; /* NULL for a grouping set */
 };
 
 enum sql_role { SQL_TOP, SQL_CTE, SQL_DERIVED, SQL_SUBQUERY, SQL_ARM };
@@ -132,6 +180,11 @@ struct sql_select {
 	size_t arm_count;
 	bool distinct; /* SELECT DISTINCT, or a set operation without ALL */
 	bool limited;
+	const struct sql_expr *where;  /* NULL without */
+	const struct sql_expr *having; /* likewise */
+	const struct sql_expr *limit;  /* likewise */
+	const struct sql_expr *const *order;
+	size_t order_count;
 	bool wild_group;       /* grouped by something that is not laid out here */
 	struct sql_range with; /* the WITH before the statement's own SELECT; empty when none */
 	struct sql_range from; /* FROM ... WHERE ...; empty without FROM */
@@ -148,6 +201,8 @@ struct sql_statement {
 
 /* ERR_INVALID: not one SELECT, or not understood; ERR_LIMIT: too deep or too large to analyse. */
 MUST_CHECK int sql_parse(const char *sql, struct sql_statement **ret_statement, struct err *err);
+MUST_CHECK int sql_parse_as(enum sql_dialect dialect, const char *sql,
+			    struct sql_statement **ret_statement, struct err *err);
 void sql_statement_free(struct sql_statement *statement); /* NULL is fine */
 void sql_statement_freep(struct sql_statement **statement);
 

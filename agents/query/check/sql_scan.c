@@ -1,7 +1,7 @@
 /*
- * Tokens of SQLite's SQL. Comments and blanks separate, and are remembered only as a gap. What can
- * fail: text that SQLite would refuse as well (an open string, a stray byte), parameters, a second
- * statement, too many parentheses.
+ * Tokens of SQL, as SQLite reads it or as PostgreSQL does. Comments and blanks separate, and are
+ * remembered only as a gap. What can fail: text that SQLite would refuse as well (an open string, a
+ * stray byte), parameters, a second statement, too many parentheses.
  */
 #include "agents/query/check/sql_scan.h"
 
@@ -16,6 +16,7 @@ struct scanner {
 	size_t at;
 	int depth;
 	bool gap;
+	bool postgres;
 	struct err *err;
 };
 
@@ -37,10 +38,29 @@ static void push(struct scanner *scanner, enum sql_token_kind kind, size_t len)
 		scanner->cap = scanner->cap * 2 + 64;
 		tokens->items = mem_grow(tokens->items, scanner->cap * sizeof(*tokens->items));
 	}
-	tokens->items[tokens->count++] = (struct sql_token){kind, scanner->at,	  scanner->at + len,
-							    0,	  scanner->depth, scanner->gap};
+	tokens->items[tokens->count++] = (struct sql_token){
+		kind,		scanner->at, scanner->at + len, scanner->postgres ? scanner->at : 0,
+		scanner->depth, scanner->gap};
 	scanner->at += len;
 	scanner->gap = false;
+}
+
+/* Behind a comment that begins at text; PostgreSQL's nest. NULL when it is not closed. */
+static const char *comment_end(const struct scanner *scanner, const char *text)
+{
+	int depth = 1;
+
+	for (text += 2; *text; text++) {
+		if (text[0] == '*' && text[1] == '/') {
+			if (--depth == 0)
+				return text + 2;
+			text++;
+		} else if (scanner->postgres && text[0] == '/' && text[1] == '*') {
+			depth++;
+			text++;
+		}
+	}
+	return NULL;
 }
 
 static int skip_gap(struct scanner *scanner)
@@ -54,11 +74,11 @@ static int skip_gap(struct scanner *scanner)
 		} else if (text[0] == '-' && text[1] == '-') {
 			scanner->at += strcspn(text, "\n");
 		} else if (text[0] == '/' && text[1] == '*') {
-			end = strstr(text + 2, "*/");
+			end = comment_end(scanner, text);
 			if (!end)
 				return err_set(scanner->err, ERR_INVALID,
 					       "a comment is not closed");
-			scanner->at += (size_t)(end - text) + 2;
+			scanner->at += (size_t)(end - text);
 		} else {
 			return 0;
 		}
@@ -112,8 +132,8 @@ static int number(struct scanner *scanner)
 
 static void sign(struct scanner *scanner)
 {
-	static const char *const longer[] = {
-		"->>", "->", "||", "<=", ">=", "<>", "!=", "==", "<<", ">>"};
+	static const char *const longer[] = {"->>", "->", "||", "<=", ">=", "<>", "!=",
+					     "==",  "<<", ">>", "::", ":=", "~*", "!~"};
 	const char *text = scanner->text + scanner->at;
 
 	for (size_t i = 0; i < ARRAY_LEN(longer); i++) {
@@ -141,10 +161,66 @@ static int parenthesis(struct scanner *scanner, char c)
 	return 0;
 }
 
+/* E'it\'s': a backslash takes the next byte with it. */
+static int escaped(struct scanner *scanner)
+{
+	const char *text = scanner->text + scanner->at;
+	size_t len = 2;
+
+	for (; text[len] && (text[len] != '\'' || text[len + 1] == '\''); len++)
+		len += (text[len] == '\\' || text[len] == '\'') && text[len + 1];
+	if (!text[len])
+		return err_set(scanner->err, ERR_INVALID, "' is not closed");
+	push(scanner, SQL_STRING, len + 1);
+	return 0;
+}
+
+/* $tag$ text $tag$ */
+static int dollar_quoted(struct scanner *scanner)
+{
+	const char *text = scanner->text + scanner->at;
+	size_t tag = 1;
+	const char *end;
+
+	while (name_byte(text[tag]) && text[tag] != '$')
+		tag++;
+	if (text[tag] != '$' || isdigit((unsigned char)text[1]))
+		return err_set(scanner->err, ERR_INVALID, "parameters have no value here");
+	for (end = text + tag + 1; *end; end++) {
+		if (strncmp(end, text, tag + 1) == 0) {
+			push(scanner, SQL_STRING, (size_t)(end - text) + tag + 1);
+			return 0;
+		}
+	}
+	return err_set(scanner->err, ERR_INVALID, "%.*s is not closed", (int)(tag + 1), text);
+}
+
+/* What only PostgreSQL reads so; false when the common rules apply. */
+static bool next_postgres(struct scanner *scanner, int *ret_status)
+{
+	const char *text = scanner->text + scanner->at;
+
+	if ((text[0] == 'e' || text[0] == 'E') && text[1] == '\'') {
+		*ret_status = escaped(scanner);
+	} else if (text[0] == '$') {
+		*ret_status = dollar_quoted(scanner);
+	} else if (strchr("[]:^#@?", text[0])) {
+		sign(scanner);
+		*ret_status = 0;
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static int next(struct scanner *scanner)
 {
 	const char *text = scanner->text + scanner->at;
 	char c = *text;
+	int status;
+
+	if (scanner->postgres && next_postgres(scanner, &status))
+		return status;
 
 	if (name_start(c)) {
 		size_t len = 1;
@@ -211,16 +287,25 @@ static int scan_all(struct scanner *scanner)
 	return 0;
 }
 
-int sql_tokens_scan(const char *text, struct sql_tokens *ret_tokens, struct err *err)
+int sql_tokens_scan_as(enum sql_dialect dialect, const char *text, struct sql_tokens *ret_tokens,
+		       struct err *err)
 {
 	CLEANUP(sql_tokens_clear) struct sql_tokens tokens = {.text = text};
-	struct scanner scanner = {.tokens = &tokens, .text = text, .err = err};
+	struct scanner scanner = {.tokens = &tokens,
+				  .text = text,
+				  .postgres = dialect == SQL_DIALECT_POSTGRES,
+				  .err = err};
 
 	if (scan_all(&scanner) < 0)
 		return -1;
 	*ret_tokens = tokens;
 	tokens = (struct sql_tokens){0};
 	return 0;
+}
+
+int sql_tokens_scan(const char *text, struct sql_tokens *ret_tokens, struct err *err)
+{
+	return sql_tokens_scan_as(SQL_DIALECT_SQLITE, text, ret_tokens, err);
 }
 
 void sql_tokens_clear(struct sql_tokens *tokens)

@@ -1,5 +1,5 @@
 /*
- * SQLite's SQL as tokens (https://www.sqlite.org/lang.html), and written again for a PostgreSQL
+ * SQL as tokens, and SQLite's (https://www.sqlite.org/lang.html) written again for a PostgreSQL
  * parser. Pure.
  */
 #ifndef AGENTS_QUERY_SQL_SCAN_H
@@ -12,6 +12,9 @@
 #include "base/err.h"
 
 #define SQL_DEPTH_MAX 64 /* parentheses; above what SQLite's own parser stack takes */
+
+/* Whose words a statement is in. PostgreSQL's are parsed as they stand. */
+enum sql_dialect { SQL_DIALECT_SQLITE, SQL_DIALECT_POSTGRES };
 
 enum sql_token_kind {
 	SQL_WORD,   /* keyword or name, unquoted */
@@ -39,6 +42,10 @@ struct sql_tokens {
 /* One statement, with or without a semicolon behind. ERR_INVALID names what is wrong, and refuses
  * parameters: their values are not in the text. */
 MUST_CHECK int sql_tokens_scan(const char *text, struct sql_tokens *ret_tokens, struct err *err);
+/* In PostgreSQL's words (https://www.postgresql.org/docs/current/sql-syntax-lexical.html) tokens
+ * get their at, for that text is parsed as it stands. */
+MUST_CHECK int sql_tokens_scan_as(enum sql_dialect dialect, const char *text,
+				  struct sql_tokens *ret_tokens, struct err *err);
 void sql_tokens_clear(struct sql_tokens *tokens);
 
 /* Is it this keyword or sign? Case is ignored; a quoted name is no keyword. */

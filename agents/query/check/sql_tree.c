@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct sql_select *new_select(struct sql_builder *builder, enum sql_role role,
-				     const struct sql_select *parent)
+static struct sql_select *new_select(struct sql_builder *builder, const struct json *node,
+				     enum sql_role role, const struct sql_select *parent)
 {
 	struct sql_parsed *parsed = builder->parsed;
 	struct sql_select *select = sql_keep(parsed, sizeof(*select));
@@ -18,7 +18,9 @@ static struct sql_select *new_select(struct sql_builder *builder, enum sql_role 
 	select->parent = parent;
 	parsed->selects =
 		sql_more(parsed, (void *)parsed->selects, count, sizeof(*parsed->selects));
+	parsed->nodes = sql_more(parsed, (void *)parsed->nodes, count, sizeof(*parsed->nodes));
 	parsed->selects[count] = select;
+	parsed->nodes[count] = node;
 	parsed->statement.select_count++;
 	return select;
 }
@@ -108,10 +110,15 @@ static int build_group(struct sql_builder *builder, struct sql_select *select,
 	return sql_walk(builder, select, node, NULL);
 }
 
-/* SELECT DISTINCT is an array with one empty object; ON (...) is foreign to SQLite. */
+/* SELECT DISTINCT is an array with one empty object. DISTINCT ON keeps one row of several, and
+ * which rows those are is not laid out here. */
 static void read_modifiers(struct sql_select *select, const struct json *node)
 {
-	select->distinct = json_get(node, "distinctClause") != NULL;
+	const struct json *distinct = json_get(node, "distinctClause");
+	bool on = json_len(json_first(distinct)) > 0;
+
+	select->distinct = distinct != NULL && !on;
+	select->wild_group = select->wild_group || on;
 	select->limited = json_get(node, "limitCount") != NULL;
 }
 
@@ -148,7 +155,10 @@ static int build_plain(struct sql_builder *builder, struct sql_select *select,
 	    sql_walk(builder, select, json_get(node, "sortClause"), NULL) < 0 ||
 	    sql_walk(builder, select, json_get(node, "windowClause"), NULL) < 0)
 		return -1;
-	return sql_walk(builder, select, json_get(node, "limitCount"), NULL);
+	if (sql_walk(builder, select, json_get(node, "limitCount"), NULL) < 0)
+		return -1;
+	sql_build_exprs(builder->parsed, select, node);
+	return 0;
 }
 
 /* a UNION b UNION c is a tree of pairs; its leaves are the arms. */
@@ -199,7 +209,10 @@ static int build_body(struct sql_builder *builder, struct sql_select *select,
 		return err_set(builder->err, ERR_INVALID, "not a plain SELECT");
 	if (json_get(node, "larg") && json_get(node, "rarg")) {
 		select->limited = json_get(node, "limitCount") != NULL;
-		return build_arms(builder, select, node);
+		if (build_arms(builder, select, node) < 0)
+			return -1;
+		sql_build_exprs(builder->parsed, select, node);
+		return 0;
 	}
 	if (json_get(node, "valuesLists"))
 		return build_values(builder, select, json_get(node, "valuesLists"));
@@ -210,7 +223,7 @@ struct sql_select *sql_build(struct sql_builder *builder, const struct json *nod
 			     enum sql_role role, const struct sql_select *parent)
 {
 	const struct sql_cte *outside = builder->ctes;
-	struct sql_select *select = new_select(builder, role, parent);
+	struct sql_select *select = new_select(builder, node, role, parent);
 	int result = build_ctes(builder, json_get(node, "withClause"), parent);
 
 	if (result == 0)

@@ -94,7 +94,7 @@ static const char *call_name(const struct json *call)
 	return field(names, json_len(names) - 1);
 }
 
-static bool aggregate_of(const struct json *call, enum sql_call *ret_call)
+bool sql_call_aggregates(const struct json *call, enum sql_call *ret_call)
 {
 	static const struct {
 		const char *name;
@@ -132,7 +132,7 @@ bool sql_has_aggregate(const struct json *node)
 
 		if (key && strcmp(key, "SubLink") == 0)
 			continue;
-		if (key && strcmp(key, "FuncCall") == 0 && aggregate_of(child, &ignored))
+		if (key && strcmp(key, "FuncCall") == 0 && sql_call_aggregates(child, &ignored))
 			return true;
 		if (sql_has_aggregate(child))
 			return true;
@@ -211,7 +211,7 @@ static int walk_call(struct sql_builder *builder, struct sql_select *select,
 {
 	enum sql_call kind;
 
-	if (aggregate_of(call, &kind))
+	if (sql_call_aggregates(call, &kind))
 		add_aggregate(builder, select, call, kind);
 	return sql_walk(builder, select, call, columns);
 }
