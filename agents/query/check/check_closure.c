@@ -59,7 +59,7 @@ static void link_equality(struct graph *graph, const struct sql_equality *equali
 {
 	struct place left =
 		check_place(graph->context, graph->select, &equality->left, equality->left_in);
-	struct place right = {REACH_OUTER, 0};
+	struct place right = {REACH_OUTER, 0, NULL};
 	struct link link = {.join = equality->join};
 
 	if (!equality->constant)
@@ -82,29 +82,39 @@ static void link_equality(struct graph *graph, const struct sql_equality *equali
 	add_link(graph, link);
 }
 
+static void link_common(struct graph *graph, int number, size_t right, const char *name)
+{
+	const struct sql_join *join = &graph->select->joins[number];
+	struct sql_column column = {NULL, name};
+	struct place left = check_place(graph->context, graph->select, &column, join->left);
+
+	if (left.reach != REACH_SOURCE ||
+	    check_has_column(graph->context, &graph->select->sources[left.source], name) != 1)
+		return;
+	add_link(graph, (struct link){node_of(graph, left.source, name),
+				      node_of(graph, right, name), false, number});
+}
+
 /* Every column that both sides surely have. */
 static void link_natural(struct graph *graph, int number)
 {
 	const struct sql_select *select = graph->select;
-	const struct sql_join *join = &select->joins[number];
 
 	for (size_t i = 0; i < select->source_count; i++) {
-		const struct json *table;
+		const struct sql_source *source = &select->sources[i];
 
-		if (!(join->right >> i & 1) || select->sources[i].kind != SQL_TABLE)
+		if (!(select->joins[number].right >> i & 1))
 			continue;
-		table = check_table(graph->context->input, select->sources[i].table);
-		json_each(column, json_get(table, "columns"))
-		{
-			struct sql_column name = {NULL, json_get_str(column, "name")};
-			struct place left = check_place(graph->context, select, &name, join->left);
-
-			if (left.reach != REACH_SOURCE ||
-			    check_has_column(graph->context, &select->sources[left.source],
-					     name.name) != 1)
-				continue;
-			add_link(graph, (struct link){node_of(graph, left.source, name.name),
-						      node_of(graph, i, name.name), false, number});
+		if (source->kind == SQL_TABLE) {
+			json_each(column,
+				  json_get(check_table(graph->context->input, source->table),
+					   "columns"))
+				link_common(graph, number, i, json_get_str(column, "name"));
+			continue;
+		}
+		for (size_t j = 0; source->query && j < source->query->output_count; j++) {
+			if (source->query->outputs[j].name)
+				link_common(graph, number, i, source->query->outputs[j].name);
 		}
 	}
 }
@@ -117,7 +127,7 @@ static void fix_groups(struct graph *graph)
 		const struct sql_group *group = &select->groups[i];
 		const struct sql_output *output = check_group_output(select, group);
 		const struct sql_column *column = group->plain ? &group->column : NULL;
-		struct place place = {REACH_UNKNOWN, 0};
+		struct place place = {REACH_UNKNOWN, 0, NULL};
 
 		if (column)
 			place = check_place(graph->context, select, column, UINT64_MAX);
@@ -264,33 +274,63 @@ static void graph_clear(struct graph *graph)
 	mem_free(graph->links);
 }
 
+static void graph_build(struct graph *graph, bool grouped)
+{
+	const struct sql_select *select = graph->select;
+
+	graph->keys = mem_array(select->source_count + 1, sizeof(*graph->keys));
+	for (size_t i = 0; i < select->source_count; i++) {
+		if (!(graph->fixed >> i & 1))
+			check_keys_of(graph->context, &select->sources[i], &graph->keys[i]);
+	}
+	for (size_t i = 0; i < select->equality_count; i++)
+		link_equality(graph, &select->equalities[i]);
+	for (size_t i = 0; i < select->join_count; i++) {
+		if (select->joins[i].natural)
+			link_natural(graph, (int)i);
+	}
+	if (grouped)
+		fix_groups(graph);
+}
+
+static void graph_spread(struct graph *graph)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = fix_columns(graph);
+		changed = fix_sources(graph) || changed;
+		changed = note_present(graph) || changed;
+	}
+}
+
 uint64_t check_closure(struct check_context *context, const struct sql_select *select,
 		       uint64_t start, bool grouped)
 {
 	struct graph graph = {
 		.context = context, .select = select, .fixed = start, .present = start};
-	bool changed = true;
 
 	if (!check_step(context))
 		return start;
-	graph.keys = mem_array(select->source_count + 1, sizeof(*graph.keys));
-	for (size_t i = 0; i < select->source_count; i++) {
-		if (!(start >> i & 1))
-			check_keys_of(context, &select->sources[i], &graph.keys[i]);
-	}
-	for (size_t i = 0; i < select->equality_count; i++)
-		link_equality(&graph, &select->equalities[i]);
-	for (size_t i = 0; i < select->join_count; i++) {
-		if (select->joins[i].natural)
-			link_natural(&graph, (int)i);
-	}
-	if (grouped)
-		fix_groups(&graph);
-	while (changed) {
-		changed = fix_columns(&graph);
-		changed = fix_sources(&graph) || changed;
-		changed = note_present(&graph) || changed;
-	}
+	graph_build(&graph, grouped);
+	graph_spread(&graph);
 	graph_clear(&graph);
 	return graph.fixed;
+}
+
+bool check_column_fixed(struct check_context *context, const struct sql_select *select,
+			bool grouped, const struct sql_column *column)
+{
+	struct graph graph = {.context = context, .select = select};
+	struct place place = check_place(context, select, column, UINT64_MAX);
+	bool fixed;
+
+	if (place.reach != REACH_SOURCE || !check_step(context))
+		return true; /* constant, or nobody knows */
+	graph_build(&graph, grouped);
+	graph_spread(&graph);
+	fixed = (graph.fixed >> place.source & 1) ||
+		graph.nodes[node_of(&graph, place.source, column->name)].fixed;
+	graph_clear(&graph);
+	return fixed;
 }

@@ -5,6 +5,8 @@
 #include "agents/query/check/checks.h"
 #include "agents/query/check/sql_parse.h"
 
+struct doubts;
+
 #define CHECK_PROBES_MAX 4 /* aggregates measured at once; a statement rarely has more at risk */
 #define CHECK_PROBE_COLUMNS 4U /* shown, without the repetition, rows, distinct rows */
 
@@ -21,8 +23,9 @@ struct check_context {
 enum reach { REACH_SOURCE, REACH_OUTER, REACH_UNKNOWN };
 
 struct place {
-	enum reach reach; /* OUTER: fixed while this level runs */
-	size_t source;	  /* of the level, when SOURCE */
+	enum reach reach;		/* OUTER: fixed while this level runs */
+	size_t source;			/* of the level */
+	const struct sql_select *level; /* whose source it is; NULL when UNKNOWN */
 };
 
 const struct json *check_table(const struct checks_input *input, const char *name);
@@ -35,6 +38,42 @@ int check_has_column(struct check_context *context, const struct sql_source *sou
 		     const char *name);
 uint64_t check_all(const struct sql_select *select); /* every source */
 const char *check_source_name(const struct checks_input *input, const struct sql_source *source);
+
+/* ---- check_columns.c: what is known of values ---- */
+
+struct base {		    /* a column of a table, also through queries that pass it on */
+	const char *table;  /* as the database spells it */
+	const char *column; /* likewise */
+	const struct json *described;  /* the table; NULL when nobody described it */
+	const struct json *definition; /* the column; likewise */
+	bool passed;		       /* through a sub-query or common table expression */
+};
+
+enum value_type { VALUE_UNKNOWN, VALUE_INTEGER, VALUE_REAL, VALUE_TEXT, VALUE_TIME, VALUE_BOOL };
+
+/* false when the column is of no table, or of which is not known. */
+bool check_base(struct check_context *context, const struct sql_select *select,
+		const struct sql_column *column, struct base *ret_base);
+bool check_base_of(struct check_context *context, const struct sql_select *select,
+		   const struct sql_expr *expr, struct base *ret_base); /* of a column alone */
+bool check_same_base(const struct base *a, const struct base *b);
+enum value_type check_type(struct check_context *context, const struct sql_select *select,
+			   const struct sql_expr *expr);
+enum value_type check_declared_type(const struct check_context *context, const struct base *base);
+bool check_nullable(const struct base *base); /* declared so: known and not excluded */
+/* The output behind a column of a sub-query, and the level it is of; NULL when it is none. */
+const struct sql_output *check_output_of(struct check_context *context,
+					 const struct sql_select *select,
+					 const struct sql_column *column,
+					 const struct sql_select **ret_level);
+bool check_postgres(const struct check_context *context);
+/* Without the casts, rounding and COALESCE around it. */
+const struct sql_expr *check_bare(const struct sql_expr *expr);
+bool check_is_constant(const struct sql_expr *expr); /* no column, no sub-query in it */
+bool check_same_expr(const struct sql_expr *a, const struct sql_expr *b);
+bool check_is_call(const struct sql_expr *expr, const char *const *names); /* NULL-terminated */
+/* A word of a name: "unit_price" has "unit" and "price". */
+bool check_has_word(const char *name, const char *word);
 
 /* ---- check_keys.c ---- */
 
@@ -57,6 +96,10 @@ const struct sql_output *check_group_output(const struct sql_select *query,
 					    const struct sql_group *group);
 
 /* ---- check_closure.c ---- */
+
+/* Has the column one value within a group (or, not grouped, for all rows of the level)? */
+bool check_column_fixed(struct check_context *context, const struct sql_select *select,
+			bool grouped, const struct sql_column *column);
 
 /* The sources of which a row of the start sources meets at most one row each, with the start
  * sources themselves. grouped: within one group of the level. */
@@ -95,6 +138,26 @@ struct findings { /* owned */
 void check_statement(struct check_context *context, const struct sql_statement *statement,
 		     struct findings *ret_findings);
 void findings_clear(struct findings *findings);
+bool check_is_optional(const struct sql_select *select, size_t source);
+uint64_t check_bit(size_t source);
+
+/* ---- what the statement shows by itself; flags and doubts are added to ---- */
+
+struct scan {
+	struct check_context *context;
+	const struct sql_statement *statement;
+	struct json *flags;
+	struct doubts *doubts;
+	const struct findings *findings;
+};
+
+void check_shape(struct scan *scan);	  /* check_shape.c: bare columns, LIMIT, averages, / */
+void check_conditions(struct scan *scan); /* check_conditions.c: NULL, values */
+void check_times(struct scan *scan);	  /* check_times.c: periods and their bounds */
+void check_joins(struct scan *scan);	  /* check_joins.c */
+void check_partners(struct scan *scan);	  /* check_partners.c: rows without a partner */
+void check_rows(struct scan *scan);	  /* check_rows.c: deleted, stale, units */
+void check_unknown(struct scan *scan);	  /* check_unknown.c: names that nothing has */
 
 /* ---- check_probe.c ---- */
 
@@ -104,6 +167,7 @@ char *check_probe(struct check_context *context, const struct sql_statement *sta
 
 /* ---- check_flags.c ---- */
 
+/* A flag that says what one of them says already is left out. */
 void flag_add(struct json *flags, const char *code, const char *severity, const char *repair,
 	      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -120,7 +184,11 @@ struct sql_checks {
 	struct sql_statement *statement; /* NULL: not understood; why */
 	struct err why;
 	struct findings findings;
+	struct doubts *doubts;
+	struct json *flags; /* found without data */
 	char *probe;
+	char *probe_findings; /* the part of it that measures findings */
+	char *zone;
 };
 
 void check_values(const struct sql_checks *checks, const struct json *result, struct json *flags);

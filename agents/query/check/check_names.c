@@ -62,6 +62,8 @@ static int table_has(const struct checks_input *input, const char *table, const 
 	static const char *const rowids[] = {"rowid", "oid", "_rowid_"};
 	const struct json *described = check_table(input, table);
 
+	bool partial = json_get_bool(described, "partial", false);
+
 	if (!described || json_len(json_get(described, "columns")) == 0)
 		return -1;
 	json_each(column, json_get(described, "columns"))
@@ -75,7 +77,7 @@ static int table_has(const struct checks_input *input, const char *table, const 
 		if (strcasecmp(rowids[i], name) == 0)
 			return 1;
 	}
-	return 0;
+	return partial ? -1 : 0;
 }
 
 static int query_has(struct check_context *context, const struct sql_select *query,
@@ -157,7 +159,7 @@ static bool find_owner(struct check_context *context, const struct sql_select *s
 struct place check_place(struct check_context *context, const struct sql_select *select,
 			 const struct sql_column *column, uint64_t within)
 {
-	struct place place = {REACH_UNKNOWN, 0};
+	struct place place = {REACH_UNKNOWN, 0, NULL};
 
 	if (!column->name)
 		return place;
@@ -170,8 +172,9 @@ struct place check_place(struct check_context *context, const struct sql_select 
 
 		if (found) {
 			place.reach = level == select ? REACH_SOURCE : REACH_OUTER;
+			place.level = level;
 			return place;
 		}
 	}
-	return (struct place){REACH_UNKNOWN, 0};
+	return (struct place){REACH_UNKNOWN, 0, NULL};
 }

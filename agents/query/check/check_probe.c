@@ -105,7 +105,7 @@ static void add_range(struct probe *probe, struct sql_range range)
 static void add_group(struct probe *probe, const struct sql_group *group)
 {
 	const struct sql_select *select = probe->finding->select;
-	struct place place = {REACH_UNKNOWN, 0};
+	struct place place = {REACH_UNKNOWN, 0, NULL};
 
 	if (group->output >= 0) {
 		add_range(probe, select->outputs[group->output].text);
@@ -207,20 +207,32 @@ static void add_value(struct probe *probe, bool once)
 	add_range(probe, (struct sql_range){aggregate->text.end, output->text.end});
 }
 
+/* Averages of groups may be skewed each and even out in all: then the worst group is shown. */
 static void add_one(struct probe *probe, int number)
 {
 	struct buf *out = &probe->out;
+	bool grouped = probe->finding->aggregate->call == SQL_AVG &&
+		       probe->finding->select->group_count > 0;
 
-	buf_add_str(out, number == 0 ? "(SELECT " : ", (SELECT ");
+	buf_add_str(out, number == 0 ? "(" : ", (");
+	if (grouped)
+		buf_add_str(out, "SELECT * FROM (");
+	buf_add_str(out, "SELECT ");
 	add_value(probe, false);
 	buf_addf(out, " AS \"shown%d\", ", number + 1);
 	add_value(probe, true);
 	buf_addf(out, " AS \"once%d\", SUM(\"n\") AS \"rows%d\", COUNT(*) AS \"distinct%d\" FROM (",
 		 number + 1, number + 1, number + 1);
 	add_inner(probe);
-	buf_add_str(out, ") WHERE \"x\" IS NOT NULL");
+	buf_add_str(out, ") AS \"parts\" WHERE \"x\" IS NOT NULL");
 	for (size_t i = 0; i < probe->key.count; i++)
 		buf_addf(out, " AND \"k%zu\" IS NOT NULL", i + 1);
+	if (grouped) {
+		for (size_t i = 0; i < probe->finding->select->group_count; i++)
+			buf_addf(out, i == 0 ? " GROUP BY \"g%zu\"" : ", \"g%zu\"", i + 1);
+		buf_addf(out, ") AS \"groups\" ORDER BY ABS(\"shown%d\" - \"once%d\") DESC LIMIT 1",
+			 number + 1, number + 1);
+	}
 	buf_addf(out, ") AS \"probe%d\"", number + 1);
 }
 

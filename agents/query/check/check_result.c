@@ -14,16 +14,30 @@
 	1e12 /* more than a company sells, counts or pays; less than its ids may be                \
 	      */
 
+static bool says(const struct json *flags, const char *code, const char *message)
+{
+	json_each(flag, flags)
+	{
+		if (strcmp(json_get_str(flag, "code"), code) == 0 &&
+		    strcmp(json_get_str(flag, "message"), message) == 0)
+			return true;
+	}
+	return false;
+}
+
 void flag_add(struct json *flags, const char *code, const char *severity, const char *repair,
 	      const char *format, ...)
 {
-	struct json *flag = json_object();
+	struct json *flag;
 	char message[1024];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
+	if (says(flags, code, message))
+		return;
+	flag = json_object();
 	json_set_str(flag, "code", code);
 	json_set_str(flag, "severity", severity);
 	json_set_str(flag, "message", message);

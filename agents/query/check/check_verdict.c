@@ -126,7 +126,7 @@ static uint64_t declared_base(const struct checks_input *input, const struct sql
 
 /* ---- counting rows ---- */
 
-static bool is_optional(const struct sql_select *select, size_t source)
+bool check_is_optional(const struct sql_select *select, size_t source)
 {
 	for (size_t i = 0; i < select->join_count; i++) {
 		const struct sql_join *join = &select->joins[i];
@@ -165,7 +165,7 @@ static struct finding judge_rows(struct check_context *context, const struct sql
 	for (size_t i = 0; i < select->source_count; i++) {
 		if (check_closure(context, select, 1ull << i, false) != all)
 			continue;
-		if (is_optional(select, i) && !is_demanded(context, select, i)) {
+		if (check_is_optional(select, i) && !is_demanded(context, select, i)) {
 			optional = i;
 			continue;
 		}

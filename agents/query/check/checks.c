@@ -18,11 +18,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agents/query/check/check_doubt.h"
 #include "agents/query/check/check_internal.h"
 
 static struct json *copy_or_null(const struct json *json)
 {
 	return json_is_null(json) ? NULL : json_copy(json);
+}
+
+static enum sql_dialect dialect_of(const struct checks_input *input)
+{
+	return input->dialect && strcmp(input->dialect, "postgres") == 0 ? SQL_DIALECT_POSTGRES
+									 : SQL_DIALECT_SQLITE;
+}
+
+/* What is compiled from metrics is made right; what people and models write is looked at. */
+static void scan_statement(struct sql_checks *checks, struct check_context *context)
+{
+	struct scan scan = {
+		.context = context,
+		.statement = checks->statement,
+		.flags = checks->flags,
+		.doubts = checks->doubts,
+		.findings = &checks->findings,
+	};
+
+	if (checks->input.columns)
+		return;
+	check_unknown(&scan);
+	check_shape(&scan);
+	check_joins(&scan);
+	check_partners(&scan);
+	check_conditions(&scan);
+	check_times(&scan);
+	check_rows(&scan);
+}
+
+static size_t probed(const struct findings *findings)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < findings->count; i++)
+		count += findings->items[i].probe >= 0;
+	return count;
 }
 
 struct sql_checks *checks_plan(const struct checks_input *input)
@@ -36,6 +74,9 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 	checks->columns = copy_or_null(input->columns);
 	checks->period = copy_or_null(input->period);
 	checks->period_column = mem_str(input->period_column);
+	checks->zone = mem_str(input->zone);
+	checks->flags = json_array();
+	checks->doubts = mem_alloc(sizeof(*checks->doubts));
 	checks->input = (struct checks_input){
 		.sql = checks->sql,
 		.tables = checks->tables,
@@ -43,11 +84,16 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 		.columns = checks->columns,
 		.period = checks->period,
 		.period_column = checks->period_column,
+		.zone = checks->zone,
+		.dialect = dialect_of(input) == SQL_DIALECT_POSTGRES ? "postgres" : "sqlite",
 	};
-	if (sql_parse(checks->sql, &checks->statement, &checks->why) < 0)
+	if (sql_parse_as(dialect_of(input), checks->sql, &checks->statement, &checks->why) < 0)
 		return checks;
 	check_statement(&context, checks->statement, &checks->findings);
-	checks->probe = check_probe(&context, checks->statement, &checks->findings);
+	scan_statement(checks, &context);
+	checks->probe_findings = check_probe(&context, checks->statement, &checks->findings);
+	checks->probe = doubts_probe(checks->doubts, mem_str(checks->probe_findings),
+				     probed(&checks->findings) * CHECK_PROBE_COLUMNS);
 	if (context.steps >= CHECK_STEPS_MAX)
 		err_set(&checks->why, ERR_LIMIT, "too many queries inside each other");
 	return checks;
@@ -108,11 +154,25 @@ const char *checks_probe(const struct sql_checks *checks)
 	return checks->probe;
 }
 
+const char *checks_probe_less(struct sql_checks *checks)
+{
+	bool fewer = checks->probe_findings && checks->probe &&
+		     strcmp(checks->probe, checks->probe_findings) != 0;
+
+	doubts_unask(checks->doubts);
+	return fewer ? checks->probe_findings : NULL;
+}
+
 void checks_free(struct sql_checks *checks)
 {
 	if (!checks)
 		return;
 	findings_clear(&checks->findings);
+	doubts_clear(checks->doubts);
+	mem_free(checks->doubts);
+	json_free(checks->flags);
+	mem_free(checks->zone);
+	mem_free(checks->probe_findings);
 	sql_statement_free(checks->statement);
 	json_free(checks->tables);
 	json_free(checks->plan);
@@ -314,6 +374,8 @@ struct json *checks_result(struct sql_checks *checks, const struct json *result,
 			 "the statement was not analysed to its end: %s", checks->why.text);
 	for (size_t i = 0; i < checks->findings.count; i++)
 		flag_finding(checks, &checks->findings.items[i], probe, flags);
+	json_each(flag, checks->flags) json_push(flags, json_copy(flag));
+	doubts_flag(&(struct check_context){.input = &checks->input}, checks->doubts, probe, flags);
 	check_values(checks, result, flags);
 	check_period(checks, flags);
 	check_declaration(checks, result, flags);

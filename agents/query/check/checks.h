@@ -28,6 +28,8 @@ struct checks_input {
 	const struct json *columns; /* compiled columns, or NULL: role, unit, non_negative */
 	const struct json *period;  /* {"from","to"} that was asked for, or NULL */
 	const char *period_column;  /* "orders.order_date", or NULL when unknown */
+	const char *dialect;	    /* "sqlite" (also NULL) or "postgres" */
+	const char *zone;	    /* whose days count ("Europe/Lisbon"), or NULL */
 	const char *database;	    /* for the tools, where there is more than one; or NULL */
 };
 
@@ -38,6 +40,9 @@ struct sql_checks *checks_plan(const struct checks_input *input);
 struct json *checks_tables_wanted(const struct sql_checks *checks);
 /* A statement to run for the verdict, or NULL when none is needed. Owned by checks. */
 const char *checks_probe(const struct sql_checks *checks);
+/* The probe was refused: a smaller one, of the repeated rows alone, or NULL. The rest of what was
+ * to be measured is left open. */
+const char *checks_probe_less(struct sql_checks *checks);
 /* result: RESULT of run_query; probe: RESULT of the probe or NULL when it did not run.
  * The caller owns the returned array of flags. */
 struct json *checks_result(struct sql_checks *checks, const struct json *result,
