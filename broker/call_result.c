@@ -82,7 +82,8 @@ static void take_failure(struct call *call, const struct json *result)
  */
 static const char *const row_members[] = {"columns",   "types",		"rows",	      "row_count",
 					  "truncated", "bytes_scanned", "latency_ms", NULL};
-static const char *const explain_members[] = {"plan", "bytes_estimated", "tables", NULL};
+static const char *const explain_members[] = {"plan",	 "bytes_estimated", "tables",
+					      "columns", "shape",	    NULL};
 static const char *const view_members[] = {"tables",	   "table", "columns",	   "primary_key",
 					   "foreign_keys", "grain", "sample_rows", "matches",
 					   "unique",	   "kind",  NULL};

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agents/query/metrics/model.h"
+#include "agents/query/verified/verified_source.h"
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "policy/workspace.h"
@@ -23,7 +23,7 @@ static int compile(const char *workspace)
 
 	if (fd < 0)
 		return cli_fail(EXIT_USAGE, "%s cannot be opened", workspace);
-	if (workspace_compile(fd, workspace, model_compile, &problems, &err) < 0)
+	if (workspace_compile(fd, workspace, verified_models_compile, &problems, &err) < 0)
 		return cli_fail(err.kind == ERR_DENIED ? EXIT_UNAVAILABLE : EXIT_USAGE, "%s",
 				err.text);
 	problems_print(&problems, stderr);

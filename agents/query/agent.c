@@ -19,7 +19,7 @@
 static void plan(struct query_agent *agent);
 
 /* Arguments of a call; with several sources each names its database. */
-static struct json *arguments(const struct query_agent *agent)
+struct json *agent_arguments(const struct query_agent *agent)
 {
 	struct json *args = json_object();
 	const char *database = json_get_str(json_get(agent->handoff, "context"), "database");
@@ -29,7 +29,7 @@ static struct json *arguments(const struct query_agent *agent)
 	return args;
 }
 
-static const char *question(const struct query_agent *agent)
+const char *agent_question(const struct query_agent *agent)
 {
 	const char *text = json_get_str(json_get(agent->handoff, "context"), "question");
 
@@ -42,8 +42,6 @@ static int64_t attempts_max(const struct query_agent *agent)
 }
 
 /* ---- running, and what comes after ---- */
-
-static void run(struct query_agent *agent);
 
 static void complete(struct query_agent *agent)
 {
@@ -83,7 +81,7 @@ static void count(struct query_agent *agent)
 	}
 	agent_move(agent, AGENT_COUNT);
 	sql = mem_format("SELECT COUNT(*) AS n FROM (%s)", agent->sql);
-	args = arguments(agent);
+	args = agent_arguments(agent);
 	json_set_str(args, "sql", sql);
 	json_set_int(args, "rows", 1);
 	turn_call(agent->turn, "run_query", args, sql, on_counted);
@@ -227,7 +225,7 @@ static void read_schema(struct query_agent *agent)
 {
 	const struct model_dataset *dataset =
 		model_dataset(agent->model, agent->plan->column_dataset);
-	struct json *args = arguments(agent);
+	struct json *args = agent_arguments(agent);
 
 	json_set_str(args, "table", dataset->table);
 	turn_call(agent->turn, "describe_table", args, dataset->table, on_schema);
@@ -259,6 +257,10 @@ static void on_query_error(struct query_agent *agent, const struct tool_error *e
 		strcmp(error->by, "database") == 0 || strcmp(error->by, "statement") == 0;
 	CLEANUP(mem_freep) char *text = mem_str(error->text);
 
+	if (by_database && agent->verified != NULL) {
+		serve_failed(agent, text);
+		return;
+	}
 	if (by_database && can_repair(agent)) {
 		repair(agent, text);
 		return;
@@ -278,12 +280,14 @@ static void on_run(void *owner, const struct json *result, const struct tool_err
 	}
 	json_free(agent->outcome.result);
 	agent->outcome.result = json_copy(result);
+	if (agent->verified != NULL)
+		serve_columns(agent);
 	check_sanity(agent);
 }
 
-static void run(struct query_agent *agent)
+void agent_run(struct query_agent *agent)
 {
-	struct json *args = arguments(agent);
+	struct json *args = agent_arguments(agent);
 
 	agent_move(agent, AGENT_RUN);
 	json_set_str(args, "sql", agent->sql);
@@ -304,7 +308,7 @@ static void on_explained(void *owner, const struct json *result, const struct to
 		return;
 	}
 	if (bytes <= left) {
-		run(agent);
+		agent_run(agent);
 		return;
 	}
 	reason = mem_format("The query would read about %" PRId64 " bytes; %" PRId64
@@ -321,11 +325,11 @@ static void check(struct query_agent *agent)
 
 	if (agent->seeded_attempt || agent->plan->column != NULL ||
 	    !turn_may(agent->turn, "explain_query") || turn_calls_left(agent->turn) < 2) {
-		run(agent);
+		agent_run(agent);
 		return;
 	}
 	agent_move(agent, AGENT_CHECK);
-	args = arguments(agent);
+	args = agent_arguments(agent);
 	json_set_str(args, "sql", agent->sql);
 	turn_call(agent->turn, "explain_query", args, agent->sql, on_explained);
 }
@@ -346,6 +350,8 @@ static void add_notes(struct query_agent *agent)
 	agent->outcome.flags = json_array();
 	if (agent->seeded_attempt)
 		return;
+	if (agent->passed_over != NULL)
+		agent_flag(agent, "query.passed_over", "note", agent->passed_over);
 	json_each(note, agent->plan->notes) agent_flag(agent, json_get_str(note, "code"), "note",
 						       json_get_str(note, "message"));
 }
@@ -409,7 +415,7 @@ static void lookup(struct query_agent *agent)
 		return;
 	}
 	agent_move(agent, AGENT_LOOKUP);
-	args = arguments(agent);
+	args = agent_arguments(agent);
 	json_set_str(args, "sql", agent->sql);
 	json_set_int(args, "rows", LOOKUP_ROWS);
 	turn_call(agent->turn, "run_query", args, agent->sql, on_lookup);
@@ -433,7 +439,7 @@ static void refuse(struct query_agent *agent)
 static void plan(struct query_agent *agent)
 {
 	const struct plan_input input = {
-		.question = question(agent),
+		.question = agent_question(agent),
 		.model = agent->model,
 		.matches = agent->matches,
 		.choices = agent->choices,
@@ -493,10 +499,10 @@ static void search_values(struct query_agent *agent)
 		plan(agent);
 		return;
 	}
-	args = arguments(agent);
-	json_set_str(args, "text", question(agent));
+	args = agent_arguments(agent);
+	json_set_str(args, "text", agent_question(agent));
 	json_set_int(args, "limit", MATCHES_MAX);
-	turn_call(agent->turn, "search_values", args, question(agent), on_values);
+	turn_call(agent->turn, "search_values", args, agent_question(agent), on_values);
 }
 
 static void on_model(void *owner, const struct json *result, const struct tool_error *error)
@@ -518,6 +524,12 @@ static void on_model(void *owner, const struct json *result, const struct tool_e
 		agent_end(agent, "failed", err.text, "Run writ metric check.");
 		return;
 	}
+	if (!serve_begin(agent))
+		search_values(agent);
+}
+
+void agent_plan_anew(struct query_agent *agent)
+{
 	search_values(agent);
 }
 
@@ -559,7 +571,7 @@ static void on_token(void *owner, const struct json *token)
 		return;
 	}
 	agent_move(agent, AGENT_GROUND);
-	turn_call(agent->turn, "list_metrics", arguments(agent), "", on_model);
+	turn_call(agent->turn, "list_metrics", agent_arguments(agent), "", on_model);
 }
 
 static void on_end(void *owner, const struct err *why)

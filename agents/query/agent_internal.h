@@ -8,6 +8,7 @@
 #include "agents/turn.h"
 
 /*
+ *            GROUND -> VERIFY -> RUN, or back to VALUES
  *   TOKEN -> GROUND -> VALUES -> PLAN -+-> LOOKUP -> PLAN
  *                                      +-> CHECK -+-> RUN -+-> SANITY -+-> COUNT -> DONE
  *                                      +----------+        |           +-> REPAIR
@@ -18,6 +19,7 @@
 enum agent_state {
 	AGENT_TOKEN,
 	AGENT_GROUND,
+	AGENT_VERIFY,
 	AGENT_VALUES,
 	AGENT_PLAN,
 	AGENT_LOOKUP,
@@ -52,6 +54,8 @@ struct query_agent {
 	struct json *tables; /* lent to the sanity checks while they run */
 	struct json *asked;  /* the period asked for; lent likewise */
 	char *period_column;
+	struct json *verified; /* the query that is served; owned; NULL when it is planned */
+	char *passed_over;     /* why a verified query was not used; NULL: there was none */
 	/* The attempt under way. */
 	int64_t attempt;
 	bool seeded_attempt; /* it runs first_sql */
@@ -64,6 +68,21 @@ struct query_agent {
 };
 
 void agent_move(struct query_agent *agent, enum agent_state state);
+
+/* agent.c */
+const char *agent_question(const struct query_agent *agent);
+struct json *agent_arguments(const struct query_agent *agent); /* of a call; the caller's */
+void agent_run(struct query_agent *agent);
+void agent_plan_anew(struct query_agent *agent); /* grounding goes on as without verified queries */
+
+/* serve.c */
+/* True when a verified query was found and the agent goes on by itself; then the last thing done.
+ */
+bool serve_begin(struct query_agent *agent);
+/* The database refused the verified SQL: plan. The last thing done. */
+void serve_failed(struct query_agent *agent, const char *error);
+void serve_columns(struct query_agent *agent); /* of the result, as far as they are known */
+char *serve_period_column(const struct query_agent *agent);
 
 /* attempt.c */
 /* Compiles the plan, against a model with the column that the question names where it does. */

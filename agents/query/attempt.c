@@ -90,7 +90,7 @@ void attempt_failed(struct query_agent *agent, const char *error)
 
 int64_t attempt_rows(const struct query_agent *agent)
 {
-	int64_t limit = agent->seeded_attempt ? 0 : agent->plan->query->limit;
+	int64_t limit = agent->seeded_attempt || agent->verified ? 0 : agent->plan->query->limit;
 
 	if (limit <= WRIT_ROWS_DEFAULT)
 		return WRIT_ROWS_DEFAULT;
@@ -241,7 +241,7 @@ struct json *attempt_tables(const struct query_agent *agent)
 	return tables;
 }
 
-char *attempt_period_column(const struct query_agent *agent)
+static char *planned_period_column(const struct query_agent *agent)
 {
 	const struct metric_query *query = agent->plan->query;
 	const struct model_metric *metric =
@@ -254,4 +254,9 @@ char *attempt_period_column(const struct query_agent *agent)
 	if (!query->period.set || field == NULL || field->reads.count == 0)
 		return NULL;
 	return mem_str(field->reads.items[0]);
+}
+
+char *attempt_period_column(const struct query_agent *agent)
+{
+	return agent->verified ? serve_period_column(agent) : planned_period_column(agent);
 }

@@ -6,7 +6,7 @@
 #include "base/log.h"
 
 static const char *const state_names[] = {
-	[AGENT_TOKEN] = "token",   [AGENT_GROUND] = "ground", [AGENT_VALUES] = "values",
+	[AGENT_TOKEN] = "token",   [AGENT_GROUND] = "ground", [AGENT_VERIFY] = "verify", [AGENT_VALUES] = "values",
 	[AGENT_PLAN] = "plan",	   [AGENT_LOOKUP] = "lookup", [AGENT_CHECK] = "check",
 	[AGENT_RUN] = "run",	   [AGENT_SANITY] = "sanity", [AGENT_COUNT] = "count",
 	[AGENT_REPAIR] = "repair", [AGENT_DONE] = "done",
@@ -17,12 +17,13 @@ static const char *const state_names[] = {
 /* Where each state may lead; DONE is reachable from everywhere. */
 static const unsigned moves[] = {
 	[AGENT_TOKEN] = TO(AGENT_GROUND),
-	[AGENT_GROUND] = TO(AGENT_VALUES),
+	[AGENT_GROUND] = TO(AGENT_VALUES) | TO(AGENT_VERIFY),
+	[AGENT_VERIFY] = TO(AGENT_VALUES) | TO(AGENT_RUN),
 	[AGENT_VALUES] = TO(AGENT_PLAN),
 	[AGENT_PLAN] = TO(AGENT_LOOKUP) | TO(AGENT_CHECK) | TO(AGENT_RUN),
 	[AGENT_LOOKUP] = TO(AGENT_PLAN),
 	[AGENT_CHECK] = TO(AGENT_RUN) | TO(AGENT_REPAIR),
-	[AGENT_RUN] = TO(AGENT_SANITY) | TO(AGENT_REPAIR),
+	[AGENT_RUN] = TO(AGENT_SANITY) | TO(AGENT_REPAIR) | TO(AGENT_VALUES),
 	[AGENT_SANITY] = TO(AGENT_COUNT) | TO(AGENT_REPAIR),
 	[AGENT_REPAIR] = TO(AGENT_PLAN),
 	[AGENT_COUNT] = 0,
@@ -55,6 +56,8 @@ void agent_free(struct query_agent *agent)
 	json_free(agent->tables);
 	json_free(agent->asked);
 	mem_free(agent->period_column);
+	json_free(agent->verified);
+	mem_free(agent->passed_over);
 	mem_free(agent->reason);
 	mem_free(agent->hint);
 	mem_free(agent->sql);

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "broker/connectors/sqlite_shape.h"
 
 #define SIZE_US_MAX 250000 /* for measuring one b-tree */
 #define PLAN_DEPTH_MAX 16
@@ -192,6 +193,7 @@ int explain_statement(struct database *database, struct explain_sizes *sizes, co
 	CLEANUP(json_freep) struct json *plan = json_array();
 	CLEANUP(json_freep) struct json *names = json_object();
 	struct explain_page *pages = NULL;
+	char shape[SHAPE_LEN + 1];
 	size_t count = 0;
 
 	if (plan_within(database, sql, facts, view, plan, &pages, &count, refusal) < 0) {
@@ -204,6 +206,9 @@ int explain_statement(struct database *database, struct explain_sizes *sizes, co
 	mem_free(pages);
 	reach_write(facts, view, names);
 	json_set(result, "tables", json_copy(json_get(names, "tables")));
+	json_set(result, "columns", json_copy(json_get(names, "columns")));
+	shape_write(facts, shape);
+	json_set_str(result, "shape", shape);
 	*ret_result = TAKE(result);
 	return 0;
 }

@@ -33,7 +33,8 @@ struct explain_sizes {
 };
 void explain_sizes_clear(struct explain_sizes *sizes);
 
-/* {"ok":true,"plan":["SCAN orders",...],"bytes_estimated":N,"tables":[...]}: the estimate counts
+/* {"ok":true,"plan":["SCAN orders",...],"bytes_estimated":N,"tables":[...],"columns":["t.c"],
+ * "shape":"<64 hex>" (sqlite_shape.h)}: the estimate counts
  * every b-tree the plan opens whole, so it is exact for scans and an upper bound for look-ups. */
 MUST_CHECK int explain_statement(struct database *database, struct explain_sizes *sizes,
 				 const char *sql, const struct reach *facts,

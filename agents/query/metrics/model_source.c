@@ -11,17 +11,11 @@
  */
 #include "agents/query/metrics/model_source.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
+#include "agents/query/metrics/source_files.h"
 #include "base/nearest.h"
-
-#define FILES_MAX 1000
 
 static struct json *read_datasets(struct source *source, const struct yaml *map)
 {
@@ -243,68 +237,6 @@ static void read_file(struct source *source, const struct yaml *root, struct jso
 		read_model(source, yaml_at(list, i), models);
 }
 
-static bool yaml_name(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const char *const *one = a;
-	const char *const *other = b;
-
-	return strcmp(*one, *other);
-}
-
-struct files {
-	char **names;
-	size_t count;
-};
-
-static void files_clear(struct files *files)
-{
-	for (size_t i = 0; i < files->count; i++)
-		mem_free(files->names[i]);
-	mem_free(files->names);
-}
-
-static void dir_closep(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
-/* 0: listed, 1: there is no metrics/. */
-static int list_files(int workspace_fd, struct files *files, struct err *err)
-{
-	int fd = openat(workspace_fd, "metrics", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	CLEANUP(dir_closep) DIR *dir = NULL;
-	const struct dirent *entry;
-
-	if (fd < 0 && errno == ENOENT)
-		return 1;
-	if (fd < 0)
-		return err_errno(err, "metrics");
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return err_errno(err, "metrics");
-	}
-	while ((entry = readdir(dir)) != NULL) {
-		if (!yaml_name(entry->d_name))
-			continue;
-		if (files->count == FILES_MAX)
-			return err_set(err, ERR_LIMIT, "metrics: more than %d files", FILES_MAX);
-		files->names = mem_grow(files->names, (files->count + 1) * sizeof(char *));
-		files->names[files->count++] = mem_str(entry->d_name);
-	}
-	if (files->count > 1)
-		qsort(files->names, files->count, sizeof(char *), by_name);
-	return 0;
-}
-
 static void load_file(struct source *source, int workspace_fd, const char *name,
 		      struct json *models)
 {
@@ -325,9 +257,9 @@ int model_compile(int workspace_fd, const char *const *sources, size_t source_co
 {
 	struct source source = {.names = sources, .name_count = source_count, .mistakes = mistakes};
 	CLEANUP(json_freep) struct json *models = json_object();
-	CLEANUP(files_clear) struct files files = {NULL, 0};
+	CLEANUP(source_files_clear) struct source_files files = {NULL, 0};
 
-	if (list_files(workspace_fd, &files, err) < 0)
+	if (source_files_list(workspace_fd, "metrics", &files, err) < 0)
 		return -1;
 	for (size_t i = 0; i < files.count; i++)
 		load_file(&source, workspace_fd, files.names[i], models);
