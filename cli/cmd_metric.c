@@ -10,8 +10,8 @@
 
 #include "agents/query/metrics/model_check.h"
 #include "cli/args.h"
-#include "cli/ask_service.h"
 #include "cli/commands.h"
+#include "cli/trial.h"
 #include "policy/workspace.h"
 
 struct metric_options {
@@ -19,79 +19,13 @@ struct metric_options {
 	bool files_only;
 };
 
-struct session {
-	const char *workspace;
-	const char *agent;
-	struct service service;
-	bool open;
-};
-
-/* What a refused call means for the check: the model's fault, or the end of it. */
-static enum err_kind refusal_kind(const char *rejected_by)
-{
-	static const struct {
-		const char *by;
-		enum err_kind kind;
-	} kinds[] = {{"database", ERR_INVALID}, {"statement", ERR_INVALID}, {"policy", ERR_INVALID},
-		     {"limit", ERR_LIMIT},	{"budget", ERR_LIMIT},	    {"token", ERR_DENIED}};
-
-	for (size_t i = 0; rejected_by && i < ARRAY_LEN(kinds); i++) {
-		if (strcmp(rejected_by, kinds[i].by) == 0)
-			return kinds[i].kind;
-	}
-	return ERR_UNAVAILABLE;
-}
-
-static struct json *call_params(const struct session *session, const char *tool, const char *sql)
-{
-	struct json *params = json_object(), *arguments = json_object();
-
-	if (sql) {
-		json_set_str(arguments, "sql", sql);
-		json_set_int(arguments, "rows", 1);
-	}
-	json_set_str(params, "agent", session->agent);
-	json_set_str(params, "tool", tool);
-	json_set(params, "arguments", arguments);
-	return params;
-}
-
-static int call_tool(struct session *session, const char *tool, const char *sql,
-		     struct json **ret_result, struct err *err)
-{
-	CLEANUP(json_freep) struct json *result = NULL;
-	struct json *params = call_params(session, tool, sql);
-	int called;
-
-	if (session->open) {
-		called = client_call(session->service.client, "call", params, NULL, NULL, &result,
-				     NULL, err);
-	} else {
-		called =
-			service_first_call(session->workspace, SERVICE_ABSENT_OK, &session->service,
-					   "call", params, NULL, NULL, &result, err);
-		json_free(params);
-		session->open = called == 0;
-	}
-	if (called < 0) {
-		/* an RPC error is about the call or the service, never about the model */
-		if (err->kind == ERR_INVALID)
-			err->kind = ERR_UNAVAILABLE;
-		return -1;
-	}
-	if (!json_get_bool(result, "ok", false)) {
-		const char *text = json_get_str(result, "error");
-
-		return err_set(err, refusal_kind(json_get_str(result, "rejected_by")), "%s",
-			       text ? text : "refused without a reason");
-	}
-	*ret_result = TAKE(result);
-	return 0;
-}
-
 static int run_sql(void *self, const char *sql, struct json **ret_result, struct err *err)
 {
-	return call_tool(self, "run_query", sql, ret_result, err);
+	struct json *arguments = json_object();
+
+	json_set_str(arguments, "sql", sql);
+	json_set_int(arguments, "rows", 1);
+	return trial_call(self, "run_query", arguments, ret_result, err);
 }
 
 static const struct json *named(const struct json *list, const char *name)
@@ -221,7 +155,7 @@ static void report(const struct args *args, const char *source, const char *agen
 		printf("%zu wrong\n", check->error_count);
 }
 
-static int check_seen(const struct args *args, struct session *session, const struct json *models,
+static int check_seen(const struct args *args, struct trial *session, const struct json *models,
 		      const struct json *seen)
 {
 	const char *source = json_get_str(seen, "source");
@@ -249,17 +183,16 @@ static int check_seen(const struct args *args, struct session *session, const st
 static int check_data(const struct args *args, const char *workspace, const char *agent,
 		      const struct json *models)
 {
-	struct session session = {.workspace = workspace, .agent = agent};
+	struct trial session = {.workspace = workspace, .agent = agent};
 	CLEANUP(json_freep) struct json *result = NULL;
 	struct err err;
 	int code;
 
-	if (call_tool(&session, "list_metrics", NULL, &result, &err) < 0)
+	if (trial_call(&session, "list_metrics", NULL, &result, &err) < 0)
 		code = cli_fail(EXIT_UNAVAILABLE, "metric check: %s", err.text);
 	else
 		code = check_seen(args, &session, models, json_get(result, "model"));
-	if (session.open)
-		service_leave(&session.service);
+	trial_close(&session);
 	return code;
 }
 

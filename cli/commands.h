@@ -10,6 +10,7 @@ extern const struct command command_call;
 extern const struct command command_mcp;
 extern const struct command command_metric;
 extern const struct command command_policy;
+extern const struct command command_query;
 extern const struct command command_serve;
 extern const struct command command_status;
 extern const struct command command_task;
