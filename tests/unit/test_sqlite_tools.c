@@ -344,8 +344,12 @@ static void test_explaining_gives_plan_and_bytes_and_runs_nothing(void **state)
 	struct json *result = fixture_execute(
 		*state, "SELECT order_id FROM orders WHERE note LIKE 'a%'", "explain", LIMITS);
 
-	result_is(result, "{\"ok\":true,\"plan\":[\"SCAN orders\"],\"bytes_estimated\":8192,"
-			  "\"tables\":[\"orders\"]}");
+	assert_member(result, "plan", "[\"SCAN orders\"]");
+	assert_member(result, "bytes_estimated", "8192");
+	assert_member(result, "tables", "[\"orders\"]");
+	assert_member(result, "columns", "[\"orders.order_id\",\"orders.note\"]");
+	assert_null(json_get(result, "rows"));
+	json_free(result);
 	result = fixture_execute(*state,
 				 "WITH x AS (SELECT 1) SELECT COUNT(*) FROM x, orders o JOIN "
 				 "customers c ON c.customer_id = o.customer_id",
@@ -356,6 +360,41 @@ static void test_explaining_gives_plan_and_bytes_and_runs_nothing(void **state)
 	json_free(result);
 	assert_refused(fixture_execute(*state, "SELECT name FROM customers", "explain", LIMITS),
 		       "database", "no such column: name");
+}
+
+static char *shape_of(struct fixture *fixture, const char *sql)
+{
+	struct json *result = fixture_execute(fixture, sql, "explain", LIMITS);
+	char *shape = mem_str(json_get_str(result, "shape"));
+
+	assert_non_null(shape);
+	assert_int_equal(strlen(shape), 64);
+	json_free(result);
+	return shape;
+}
+
+/* Is the shape of what sql reads another one after the change? */
+static void changes(struct fixture *fixture, const char *sql, const char *change, bool changed)
+{
+	CLEANUP(mem_freep) char *before = shape_of(fixture, sql);
+	CLEANUP(mem_freep) char *after = NULL;
+
+	fixture_exec(fixture->path, change);
+	after = shape_of(fixture, sql);
+	assert_int_equal(strcmp(before, after) != 0, changed);
+}
+
+static void test_the_shape_changes_with_what_a_statement_depends_on_alone(void **state)
+{
+	static const char sql[] = "SELECT order_id FROM orders WHERE note LIKE 'a%'";
+
+	changes(*state, sql, "INSERT INTO orders VALUES (99, 1, 'new', 'u')", false);
+	changes(*state, sql, "ALTER TABLE orders ADD COLUMN unused TEXT", false);
+	changes(*state, sql, "CREATE TABLE elsewhere(a TEXT)", false);
+	changes(*state, "SELECT * FROM orders", "ALTER TABLE orders ADD COLUMN used TEXT", true);
+	changes(*state, sql, "CREATE UNIQUE INDEX one_note ON orders(note)", true);
+	changes(*state, "SELECT at FROM logs",
+		"DROP TABLE logs; CREATE TABLE logs(at INTEGER, text TEXT)", true);
 }
 
 static void test_an_estimate_of_a_scan_is_what_it_reads(void **state)
@@ -473,6 +512,7 @@ int main(void)
 		T(test_values_follow_the_data),
 		T(test_columns_with_too_many_values_are_named),
 		T(test_explaining_gives_plan_and_bytes_and_runs_nothing),
+		T(test_the_shape_changes_with_what_a_statement_depends_on_alone),
 		T(test_an_estimate_of_a_scan_is_what_it_reads),
 		T(test_the_catalog_tells_keys),
 		T(test_the_catalog_leaves_out_what_nobody_can_use),
