@@ -22,6 +22,10 @@ struct draft {
 	bool listing; /* no metric: the distinct values themselves are asked for */
 	const struct model_field **fields; /* per item: the field settled on; owned */
 	size_t column_value;		   /* the item that the named column is compared with */
+	bool follows;			   /* read together with input->previous */
+	bool kept_measure;		   /* measures what the question before did */
+	bool kept_grouping;		   /* grouped as the question before */
+	struct buf kept;		   /* what was kept from it, for the note */
 	struct metric_query *query;	   /* owned */
 	struct plan *plan;		   /* owned */
 };
@@ -69,7 +73,25 @@ bool plan_column(struct draft *draft);
 bool plan_filters(struct draft *draft);
 bool plan_lookup(struct draft *draft);
 
+/* plan_follow.c */
+/* Words that only a follow-up has are accepted; before the roles are read. */
+void follow_accept_words(struct draft *draft);
+void follow_decide(struct draft *draft); /* sets follows */
+/* Each keeps its part of the question before, where this one does not say another. */
+bool follow_metrics(struct draft *draft);
+bool follow_dimensions(struct draft *draft);
+bool follow_filters(struct draft *draft);
+bool follow_period(struct draft *draft); /* true if there was one */
+bool follow_shape(struct draft *draft);
+/* Two periods were compared. */
+bool follow_compared(const struct draft *draft);
+/* The period of the question before; false: none, or it is open at one end. */
+bool follow_period_bounds(const struct draft *draft, struct period *ret_period);
+/* The words of the period before, to be read again; the caller clears. False: there are none. */
+bool follow_period_words(const struct draft *draft, struct sentence *ret_words);
+
 /* plan_shape.c */
+void add_dimension(struct draft *draft, const char *field, enum time_bucket bucket);
 bool plan_dimensions(struct draft *draft);
 bool plan_shape(struct draft *draft);
 

@@ -405,14 +405,19 @@ static bool ask_any_metric(struct draft *draft)
 	return ask_metric(draft, choices, mem_str("The question does not say what is measured."));
 }
 
-static bool needs_metric(const struct draft *draft)
+/* Does it speak of something measured, though it names no metric? */
+static bool measures(const struct draft *draft)
 {
 	const struct roles *roles = &draft->roles;
 
 	return roles->super != SUPER_NONE || roles->share || roles->counts || roles->average || roles->compare ||
 	       roles->previous || roles->year_ago || roles->over_time || period_items(draft) > 0 ||
-	       roles_count(roles, &draft->items, ROLE_DIM) == 0 ||
 	       draft_choice(draft, "metric") != NULL;
+}
+
+static bool needs_metric(const struct draft *draft)
+{
+	return measures(draft) || roles_count(&draft->roles, &draft->items, ROLE_DIM) == 0;
 }
 
 /* "estimate by team": a field alone, and nothing says that its values are to be listed. */
@@ -480,6 +485,10 @@ bool plan_metrics(struct draft *draft)
 		return check_shared_values(draft);
 	if (adopt_choice(draft, NULL))
 		return true;
+	if (draft->follows && (draft->input->previous->metric_count > 0 || !measures(draft))) {
+		draft->listing = draft->input->previous->metric_count == 0;
+		return follow_metrics(draft);
+	}
 	if (needs_metric(draft))
 		return ask_any_metric(draft);
 	if (names_field_alone(draft, &item))

@@ -324,11 +324,50 @@ static bool check_mistakes(struct draft *draft)
 	return true;
 }
 
+static bool asks_comparison(const struct draft *draft)
+{
+	return draft->roles.compare || draft->roles.previous || draft->roles.year_ago ||
+	       roles_count(&draft->roles, &draft->items, ROLE_TIME) > 0;
+}
+
+/* "compared with last year", after a question about this one */
+static bool compares_with_before(const struct draft *draft)
+{
+	return draft->follows && draft->kept_grouping && draft->roles.compare &&
+	       !asks_growth(draft) && !compares_values(draft);
+}
+
+/* "compared with the quarter before": the period of the question before, when its words still mean
+ * the same dates. */
+static bool compared_before(const struct draft *draft, struct period *ret_period)
+{
+	const struct period_rules rules = rules_of(draft);
+	const struct query_period *before = NULL;
+	struct period period = {0};
+	struct sentence words;
+	char from[DATE_LEN + 1];
+	char to[DATE_LEN + 1];
+	bool whole = false;
+
+	if (!(draft->roles.previous || draft->roles.year_ago || draft->roles.compare) ||
+	    !follow_period_words(draft, &words))
+		return false;
+	before = &draft->input->previous->period;
+	whole = period_read(&words, 0, &rules, &period) == words.count;
+	sentence_clear(&words);
+	bounds(&period, from, to);
+	if (!whole || strcmp(from, before->from) != 0 || strcmp(to, before->to) != 0)
+		return false;
+	*ret_period = period;
+	return true;
+}
+
 bool plan_period(struct draft *draft)
 {
 	size_t count = period_items(draft);
 	size_t first = next_period(draft, 0);
 	struct period answer = {0};
+	struct period before = {0};
 	bool set = false;
 
 	if (!check_mistakes(draft) || !answered_period(draft, &answer, &set))
@@ -340,6 +379,18 @@ bool plan_period(struct draft *draft)
 		return refuse_period(draft, "it is not clear which periods are compared");
 	if (count == 2)
 		return two_periods(draft, first, next_period(draft, first + 1));
+	if (count == 1 && compares_with_before(draft)) {
+		if (!follow_period_bounds(draft, &before))
+			return refuse_period(draft, "the question before has no period to compare "
+						    "this one with");
+		return set_compared(draft, &before, &draft->items.list[first].period);
+	}
+	if (count == 1 && follow_compared(draft) && !asks_comparison(draft))
+		return refuse_period(draft, "the question before compared two, and this names one");
+	if (count == 0 && !set && compared_before(draft, &answer))
+		return set_one(draft, &answer);
+	if (count == 0 && !set && !asks_comparison(draft) && follow_period(draft))
+		return true;
 	if (count == 1 && !draft->items.list[first].period.all)
 		return set_one(draft, &draft->items.list[first].period);
 	if (count == 1 || (set && answer.all))

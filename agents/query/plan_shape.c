@@ -25,7 +25,7 @@ static bool has_dimension(const struct metric_query *query, const char *field,
 	return false;
 }
 
-static void add_dimension(struct draft *draft, const char *field, enum time_bucket bucket)
+void add_dimension(struct draft *draft, const char *field, enum time_bucket bucket)
 {
 	if (!has_dimension(draft->query, field, bucket))
 		metric_query_add_dimension(draft->query, field, bucket);

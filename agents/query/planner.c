@@ -43,6 +43,7 @@ static void read_items(struct draft *draft, bool ranges)
 
 	items_read(&draft->items, &draft->sentence, draft->input->question, &draft->vocabulary,
 		   &rules);
+	follow_accept_words(draft);
 	roles_read(&draft->roles, &draft->sentence, &draft->items);
 }
 
@@ -127,9 +128,10 @@ typedef bool step_fn(struct draft *draft);
 static void run(struct draft *draft)
 {
 	static step_fn *const steps[] = {
-		check_intent, plan_column,     plan_unknown_words, check_roles,	   plan_metrics,
-		add_metrics,  plan_dimensions, settle_values,	   plan_lookup,	   plan_filters,
-		plan_period,  plan_shape,      check_listing,	   check_compiles,
+		check_intent,  plan_column,	plan_unknown_words, check_roles,   plan_metrics,
+		add_metrics,   plan_dimensions, follow_dimensions,  settle_values, plan_lookup,
+		plan_filters,  follow_filters,	plan_period,	    plan_shape,	   follow_shape,
+		check_listing, check_compiles,
 	};
 
 	draft->plan->kind = PLAN_QUERY;
@@ -142,6 +144,7 @@ static void run(struct draft *draft)
 
 static void draft_clear(struct draft *draft)
 {
+	buf_clear(&draft->kept);
 	mem_free(draft->fields);
 	roles_clear(&draft->roles);
 	items_clear(&draft->items);
@@ -158,6 +161,7 @@ int plan_make(const struct plan_input *input, struct plan **ret_plan, struct err
 		return err_wrap(err, "question");
 	vocabulary_init(&draft.vocabulary, input->model, input->matches);
 	read_question(&draft);
+	follow_decide(&draft);
 	draft.fields = mem_array(draft.items.count + 1, sizeof(*draft.fields));
 	draft.query = metric_query_new();
 	draft.plan = mem_alloc(sizeof(*draft.plan));

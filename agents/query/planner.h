@@ -7,6 +7,7 @@
  *   intent.c                  is data to be changed?
  *   roles.c, _pair, _settle   which name plays which part
  *   resolve.c                 names become one field each, or a question
+ *   plan_follow.c             what a follow-up keeps of the question before it
  *   planner.c, plan_*.c       the parts become a metric query, a question or a refusal
  *
  * It knows no name in advance: all names come from the semantic model and from search_values. Every
@@ -30,6 +31,7 @@ struct plan_input { /* everything is lent */
 	const struct json *choices; /* {"metric":"net_sales","period":"last quarter"}; NULL: none */
 	const struct json
 		*lookups; /* {"project":["Atlas","Phoenix"]}: rows of earlier PLAN_LOOKUPs */
+	const struct metric_query *previous; /* of the question before in a conversation; NULL */
 	struct date today;
 	bool distrust_column; /* the column that the question names does not exist */
 };
