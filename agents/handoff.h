@@ -3,7 +3,8 @@
  * task is in here or comes back from a tool; a handoff never holds a credential.
  *
  *   {"task","to","objective","expected_output",
- *    "context":{"question","today","timezone","choices":{},"definitions":[],"result":{...},...},
+ *    "context":{"question","today","timezone","choices":{},"definitions":[],"result":{...},
+ *               "previous":{"question","query":METRIC QUERY},...},
  *    "constraints":{"tools":[],"data":"sales","read_only":true,
  *                   "limits":{"tool_calls_left","tool_errors_left","attempts_left","time_left_ms"}}}
  */

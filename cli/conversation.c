@@ -1,6 +1,7 @@
 /*
  * A loop over lines of a terminal. One session serves the whole conversation. A question back is
  * put part by part: a number or a text answers it; an empty line leaves it open (writ task answer).
+ * Each question names the task before it, so that a follow-up ("only the East") can be read.
  */
 #include "cli/conversation.h"
 
@@ -18,6 +19,7 @@ struct conversation {
 	bool connected;
 	bool trace;
 	struct json *answer; /* the last one, or NULL */
+	char *after;	     /* the last task with a metric query, for follow-ups; or NULL */
 };
 
 static void on_event(void *data, const char *method, const struct json *params)
@@ -147,6 +149,15 @@ static void answer_back(struct conversation *conversation, struct err *err)
 	}
 }
 
+/* A question that brought no metric query leaves the one before where it was. */
+static void go_on_from(struct conversation *conversation, const struct json *answer)
+{
+	if (json_is_null(json_get(answer, "query")) || json_get_str(answer, "task") == NULL)
+		return;
+	mem_free(conversation->after);
+	conversation->after = mem_str(json_get_str(answer, "task"));
+}
+
 static void ask(struct conversation *conversation, const char *question)
 {
 	CLEANUP(json_freep) struct json *params = json_object();
@@ -154,6 +165,8 @@ static void ask(struct conversation *conversation, const char *question)
 
 	json_set_str(params, "question", question);
 	json_set_bool(params, "trace", conversation->trace);
+	if (conversation->after != NULL)
+		json_set_str(params, "after", conversation->after);
 	if (ask_service(conversation, "ask", params, &err) < 0) {
 		printf("writ: %s\n", err.text);
 		return;
@@ -162,6 +175,7 @@ static void ask(struct conversation *conversation, const char *question)
 		answer_back(conversation, &err);
 	if (conversation->answer != NULL)
 		render_answer(conversation->answer, stdout);
+	go_on_from(conversation, conversation->answer);
 }
 
 static void show(const struct conversation *conversation, const char *what)
@@ -193,10 +207,14 @@ static bool command(struct conversation *conversation, const char *line)
 	} else if (strcmp(line, "/trace") == 0) {
 		conversation->trace = !conversation->trace;
 		printf("trace is %s\n", conversation->trace ? "on" : "off");
+	} else if (strcmp(line, "/new") == 0) {
+		mem_free(TAKE(conversation->after));
+		puts("the next question stands alone");
 	} else {
 		puts("/sql    the exact SQL of the last answer\n"
 		     "/audit  its records, checkpoint and disclosures\n"
 		     "/trace  show each step from now on, or no longer\n"
+		     "/new    the next question is not read together with the last\n"
 		     "/quit   leave (or end of input)");
 	}
 	return true;
@@ -224,5 +242,6 @@ int converse(const char *dir, bool trace)
 	if (conversation.connected)
 		service_leave(&conversation.service);
 	json_free(conversation.answer);
+	mem_free(conversation.after);
 	return EXIT_FINE;
 }

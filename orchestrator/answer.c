@@ -73,6 +73,7 @@ struct json *answer_from_outcome(const struct query_outcome *outcome)
 	copy_array(answer, "flags", outcome->flags);
 	copy_array(answer, "attempts", outcome->attempts);
 	copy_member(answer, "plan", outcome->plan);
+	copy_member(answer, "query", outcome->query);
 	if (outcome->seeded)
 		json_set_bool(answer, "seeded", true);
 	json_set(answer, "usage", usage_of(outcome));

@@ -35,7 +35,11 @@ struct method {
 static const struct method methods[] = {
 	{"ask",
 	 WHO_USER,
-	 {{"question", TEXT_NEEDED}, {"workflow", TEXT}, {"first_sql", TEXT}, {"trace", FLAG}},
+	 {{"question", TEXT_NEEDED},
+	  {"workflow", TEXT},
+	  {"first_sql", TEXT},
+	  {"trace", FLAG},
+	  {"after", TEXT}},
 	 api_ask},
 	{"task.list",
 	 WHO_USER,

@@ -24,22 +24,6 @@ static int check_length(const char *what, const char *text, size_t max, struct e
 	return 0;
 }
 
-int api_ask(struct session *session, int64_t id, const struct json *params, struct err *err)
-{
-	struct task_request request = {.question = json_get_str(params, "question"),
-				       .first_sql = json_get_str(params, "first_sql"),
-				       .trace = json_get_bool(params, "trace", false)};
-
-	if (read_workflow(params, &request.fixed, err) < 0 ||
-	    check_length("question", request.question, WRIT_QUESTION_BYTES_MAX, err) < 0 ||
-	    check_length("first SQL", request.first_sql, WRIT_SQL_BYTES_MAX, err) < 0)
-		return -1;
-	if (request.question[strspn(request.question, " \t\r\n")] == '\0')
-		return err_set(err, ERR_INVALID, "the question is empty");
-	task_start(session, id, &request);
-	return 0;
-}
-
 static const char *whose(const struct session *session, bool all)
 {
 	return session->owner && all ? NULL : session->user;
@@ -74,6 +58,49 @@ static int show_own(struct session *session, const struct json *params, const ch
 	*ret_task = json_get_str(params, "task");
 	return store_show(session->orchestrator->store, *ret_task, whose(session, true),
 			  clock_now_us(), ret_shown, err);
+}
+
+/* What a follow-up is read together with: the question and the metric query of that task. */
+static int read_after(struct session *session, const char *after, struct json **ret_previous,
+		      struct err *err)
+{
+	CLEANUP(json_freep) struct json *shown = NULL;
+	const struct json *query;
+
+	if (after == NULL)
+		return 0;
+	if (store_show(session->orchestrator->store, after, whose(session, true), clock_now_us(),
+		       &shown, err) < 0)
+		return err_wrap(err, "the question before");
+	query = json_get(json_get(shown, "answer"), "query");
+	if (json_type(query) != JSON_OBJECT)
+		return err_set(err, ERR_INVALID,
+			       "task %s has no metric query that a follow-up could change", after);
+	*ret_previous = json_object();
+	json_set_str(*ret_previous, "question", json_get_str(json_get(shown, "task"), "question"));
+	json_set(*ret_previous, "query", json_copy(query));
+	return 0;
+}
+
+int api_ask(struct session *session, int64_t id, const struct json *params, struct err *err)
+{
+	CLEANUP(json_freep) struct json *previous = NULL;
+	struct task_request request = {.question = json_get_str(params, "question"),
+				       .first_sql = json_get_str(params, "first_sql"),
+				       .trace = json_get_bool(params, "trace", false)};
+
+	if (read_workflow(params, &request.fixed, err) < 0 ||
+	    check_length("question", request.question, WRIT_QUESTION_BYTES_MAX, err) < 0 ||
+	    check_length("first SQL", request.first_sql, WRIT_SQL_BYTES_MAX, err) < 0)
+		return -1;
+	if (request.question[strspn(request.question, " \t\r\n")] == '\0')
+		return err_set(err, ERR_INVALID, "the question is empty");
+	if (read_after(session, json_get_str(params, "after"), &previous, err) < 0)
+		return -1;
+	request.after = json_get_str(params, "after");
+	request.previous = previous;
+	task_start(session, id, &request);
+	return 0;
 }
 
 int api_task_show(struct session *session, int64_t id, const struct json *params, struct err *err)
@@ -145,6 +172,7 @@ int api_task_answer(struct session *session, int64_t id, const struct json *para
 	CLEANUP(json_freep) struct json *shown = NULL;
 	struct task_request request = {.trace = json_get_bool(params, "trace", false)};
 	CLEANUP(json_freep) struct json *choices = NULL;
+	CLEANUP(json_freep) struct json *previous = NULL;
 	const struct json *given = json_get(params, "choices");
 	const struct json *before;
 	const char *task;
@@ -159,6 +187,10 @@ int api_task_answer(struct session *session, int64_t id, const struct json *para
 	request.question = json_get_str(json_get(shown, "task"), "question");
 	request.choices = choices;
 	request.follows = task;
+	request.after = json_get_str(json_get(shown, "answer"), "after");
+	if (read_after(session, request.after, &previous, err) < 0)
+		return -1;
+	request.previous = previous;
 	task_start(session, id, &request);
 	return 0;
 }

@@ -52,6 +52,8 @@ static struct json *query_context(const struct task *task)
 	json_set_str(context, "timezone", json_get_str(task->orchestrator->config, "timezone"));
 	if (task->choices != NULL)
 		json_set(context, "choices", json_copy(task->choices));
+	if (task->previous != NULL)
+		json_set(context, "previous", json_copy(task->previous));
 	return context;
 }
 

@@ -76,6 +76,8 @@ static void complete_answer(struct task *task)
 		json_set_str(task->answer, "task", task->id);
 	if (task->follows != NULL)
 		json_set_str(task->answer, "follows", task->follows);
+	if (task->after != NULL)
+		json_set_str(task->answer, "after", task->after);
 	if (task->choices != NULL)
 		json_set(task->answer, "choices", json_copy(task->choices));
 	json_set_str(task->answer, "question_text", task->question);

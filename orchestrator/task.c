@@ -17,6 +17,8 @@ struct task *task_new(struct session *session, int64_t reply_to, const struct ta
 	task->question = mem_str(request->question);
 	task->first_sql = mem_str(request->first_sql);
 	task->follows = mem_str(request->follows);
+	task->after = mem_str(request->after);
+	task->previous = request->previous != NULL ? json_copy(request->previous) : NULL;
 	task->choices = request->choices != NULL ? json_copy(request->choices) : NULL;
 	task->fixed = request->fixed;
 	task->trace = request->trace;
@@ -37,7 +39,9 @@ static void task_free(struct task *task)
 	mem_free(task->question);
 	mem_free(task->first_sql);
 	mem_free(task->follows);
+	mem_free(task->after);
 	mem_free(task->jti);
+	json_free(task->previous);
 	json_free(task->choices);
 	json_free(task->facts);
 	json_free(task->answer);

@@ -34,8 +34,10 @@ struct task_request {
 	const char *first_sql; /* NULL for none */
 	bool fixed;	       /* workflow fixed */
 	bool trace;
-	const struct json *choices; /* answers to the needs_input of follows; NULL */
-	const char *follows;	    /* the task whose question this answers; NULL */
+	const struct json *choices;  /* answers to the needs_input of follows; NULL */
+	const char *follows;	     /* the task whose question this answers; NULL */
+	const char *after;	     /* the task before in a conversation; NULL */
+	const struct json *previous; /* its {"question","query"}, with after */
 };
 
 struct report_agent;
@@ -54,7 +56,9 @@ struct task {
 	char *question;
 	char *first_sql;
 	char *follows;
+	char *after;
 	struct json *choices;
+	struct json *previous;
 	bool fixed;
 	bool trace;
 	int64_t started_us;

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agents/query/agent_internal.h"
 #include "agents/query/check/sanity.h"
@@ -444,6 +445,7 @@ static void plan(struct query_agent *agent)
 		.matches = agent->matches,
 		.choices = agent->choices,
 		.lookups = agent->lookups,
+		.previous = agent->previous,
 		.today = agent->today,
 		.distrust_column = agent->distrust_column,
 	};
@@ -591,6 +593,18 @@ static void on_end(void *owner, const struct err *why)
 
 static const struct turn_handlers handlers = {.on_token = on_token, .on_end = on_end};
 
+/* The question before, in a conversation. */
+static int read_previous(struct query_agent *agent, struct err *err)
+{
+	const struct json *previous = json_get(json_get(agent->handoff, "context"), "previous");
+
+	if (json_is_null(previous))
+		return 0;
+	if (metric_query_from_json(json_get(previous, "query"), &agent->previous, err) < 0)
+		return err_wrap(err, "the question before");
+	return 0;
+}
+
 int query_agent_start(uv_loop_t *loop, const struct query_agent_options *options,
 		      struct query_agent **ret_agent, struct err *err)
 {
@@ -605,6 +619,11 @@ int query_agent_start(uv_loop_t *loop, const struct query_agent_options *options
 	agent->done = options->done;
 	agent->lookups = json_object();
 	agent->outcome.flags = json_array();
+	if (read_previous(agent, err) < 0) {
+		close(options->channel_fd);
+		agent_free(agent);
+		return err_wrap(err, "query agent");
+	}
 	if (turn_start(loop, options->channel_fd, options->handoff->to, &handlers, options->trace,
 		       options->data, agent, &agent->turn, err) < 0) {
 		agent_free(agent);

@@ -39,6 +39,7 @@ struct query_outcome {
 	struct json *words;   /* compiled_query.words */
 	struct json *definitions; /* [{"metric","definition","source"}] */
 	struct json *period;	  /* {"from","to","timezone"} or NULL */
+	struct json *query;	  /* the metric query that ran; NULL for SQL of another */
 	struct json *plan;	  /* what was declared before the SQL */
 	struct json *attempts;	  /* earlier tries: [{"sql","error"}] */
 	struct json *flags;	  /* [{"code","severity","message"}] */

@@ -49,6 +49,7 @@ struct query_agent {
 	struct model *model;
 	struct json *matches;
 	struct json *lookups;
+	struct metric_query *previous; /* of the question before, from the handoff */
 	struct plan *plan;
 	struct compiled_query *compiled;
 	struct json *tables; /* lent to the sanity checks while they run */

@@ -134,12 +134,14 @@ void attempt_declare(struct query_agent *agent)
 		replace(&outcome->words, NULL);
 		replace(&outcome->definitions, NULL);
 		replace(&outcome->plan, NULL);
+		replace(&outcome->query, NULL);
 		return;
 	}
 	replace(&outcome->columns, compiled_query_columns_json(agent->compiled));
 	replace(&outcome->words, json_copy(agent->compiled->words));
 	replace(&outcome->definitions, json_copy(agent->compiled->definitions));
 	replace(&outcome->plan, json_copy(agent->compiled->plan));
+	replace(&outcome->query, metric_query_to_json(agent->plan->query));
 }
 
 char *attempt_narrower(const struct query_agent *agent)

@@ -51,6 +51,7 @@ void agent_free(struct query_agent *agent)
 	model_free(agent->model);
 	json_free(agent->matches);
 	json_free(agent->lookups);
+	metric_query_free(agent->previous);
 	plan_free(agent->plan);
 	compiled_query_free(agent->compiled);
 	json_free(agent->tables);
@@ -67,6 +68,7 @@ void agent_free(struct query_agent *agent)
 	json_free(outcome->words);
 	json_free(outcome->definitions);
 	json_free(outcome->period);
+	json_free(outcome->query);
 	json_free(outcome->plan);
 	json_free(outcome->attempts);
 	json_free(outcome->flags);

@@ -191,6 +191,34 @@ static void test_commands_show_the_last_answer(void **state)
 	free(shown);
 }
 
+static void test_a_follow_up_names_the_question_it_follows(void **state)
+{
+	static const char queried[] = "{\"task\":\"t-1\",\"status\":\"completed\",\"query\":{}}";
+	static const char after[] = "{\"after\":\"t-1\",\"question\":\"R\",\"trace\":false}";
+	static const struct turn turns[] = {
+		{ASK("Q"), .answer = queried},
+		{.method = "ask",
+		 .params = after,
+		 .answer = "{\"task\":\"t-2\",\"status\":\"refused\"}"},
+		/* What was refused brought no query: the one before still counts. */
+		{.method = "ask", .params = after, .answer = BACK},
+		{.method = "task.answer",
+		 .params = "{\"choices\":{\"metric\":\"net_sales\"},\"task\":\"t-1\","
+			   "\"trace\":false}",
+		 .answer = "{\"task\":\"t-4\",\"status\":\"completed\",\"query\":{}}"},
+		{.method = "ask",
+		 .params = "{\"after\":\"t-4\",\"question\":\"S\",\"trace\":false}",
+		 .answer = DONE("t-5")},
+		{ASK("S"), .answer = DONE("t-6")},
+		{0}};
+	char *shown = talk("Q\nR\nR\n1\nS\n/new\nS\n", turns, false);
+
+	(void)state;
+	HAS(shown, "the next question stands alone\n");
+	HAS(shown, "<answer t-6>");
+	free(shown);
+}
+
 static void test_traces_are_shown_from_when_they_are_wanted(void **state)
 {
 	static const struct turn turns[] = {{.method = "ask",
@@ -291,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_one_session_serves_the_whole_conversation),
 		cmocka_unit_test(test_quitting_ends_it_and_nothing_was_started),
 		cmocka_unit_test(test_commands_show_the_last_answer),
+		cmocka_unit_test(test_a_follow_up_names_the_question_it_follows),
 		cmocka_unit_test(test_traces_are_shown_from_when_they_are_wanted),
 		cmocka_unit_test(test_numbers_and_texts_answer_a_question_back),
 		cmocka_unit_test(test_a_question_left_open_can_be_answered_later),

@@ -199,10 +199,76 @@ static void test_follow_ups_keep_what_they_do_not_change(void **state)
 	}
 }
 
+static struct metric_query *query_of(const char *text)
+{
+	CLEANUP(json_freep) struct json *json = parse(text);
+	struct metric_query *query = NULL;
+	struct err err = {0};
+
+	if (metric_query_from_json(json, &query, &err) < 0)
+		fail_msg("%s", err.text);
+	return query;
+}
+
+static void check_after(const char *previous, const char *question, const char *digest)
+{
+	struct metric_query *query = query_of(previous);
+	struct plan *plan = plan_after("sales", query, question);
+	CLEANUP(mem_freep) char *got = plan_digest(plan);
+
+	assert_string_equal(got, digest);
+	plan_free(plan);
+	metric_query_free(query);
+}
+
+/* The model may have changed, or the person may see less of it than before. */
+static void test_what_is_not_there_any_more_is_refused(void **state)
+{
+	(void)state;
+	check_after("{\"metrics\":[\"margin\"]}", "by region",
+		    "refuse follow: The question before had the metric margin, which does not go "
+		    "with this one.");
+	check_after("{\"metrics\":[\"net_sales\"],\"dimensions\":[{\"field\":\"shops.city\"}]}",
+		    "only the East",
+		    "refuse follow: The question before had a grouping by shops.city, which does "
+		    "not go with this one.");
+	check_after("{\"metrics\":[\"net_sales\"],\"dimensions\":[{\"field\":\"shops.city\"}]}",
+		    "also by region",
+		    "refuse follow: The question before had a grouping by shops.city, which does "
+		    "not go with this one.");
+	check_after("{\"metrics\":[\"net_sales\"],\"filters\":[{\"field\":\"shops.city\",\"op\":"
+		    "\"=\",\"values\":[\"Rome\"]}]}",
+		    "by region",
+		    "refuse follow: The question before had a filter on shops.city, which does not "
+		    "go with this one.");
+	check_after("{\"metrics\":[\"net_sales\"],\"average_per\":\"shops.city\"}", "by region",
+		    "refuse follow: The question before had an average per shops.city, which does "
+		    "not go with this one.");
+}
+
+static void test_the_note_says_what_was_kept(void **state)
+{
+	struct metric_query *query = query_of(
+		"{\"metrics\":[\"net_sales\"],\"filters\":[{\"field\":\"customers.region\",\"op\":"
+		"\"=\",\"values\":[\"East\"]}],\"period\":{\"from\":\"2026-07-01\",\"to\":"
+		"\"2026-10-01\",\"label\":\"last quarter\"}}");
+	struct plan *plan = plan_after("sales", query, "and by month?");
+
+	(void)state;
+	assert_int_equal(json_len(plan->notes), 1);
+	assert_string_equal(json_get_str(json_first(plan->notes), "message"),
+			    "Read together with the question before; kept from it: the metric, the "
+			    "filters, the period.");
+	plan_free(plan);
+	metric_query_free(query);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_follow_ups_keep_what_they_do_not_change),
+		cmocka_unit_test(test_what_is_not_there_any_more_is_refused),
+		cmocka_unit_test(test_the_note_says_what_was_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,90 @@ static void test_a_question_is_answered_once(void **state)
 	sb_close(sb);
 }
 
+/* ---- a question after another ---- */
+
+static void add_answer(struct sb *sb, const char *task, const char *user, const char *text)
+{
+	struct json *answer = NULL;
+	struct err err = {0};
+
+	assert_int_equal(json_parse_str(text, &answer, &err), 0);
+	assert_int_equal(
+		store_add(sb->orchestrator.store, task, user, "Net sales?", clock_now_us(), &err),
+		0);
+	assert_int_equal(store_finish(sb->orchestrator.store, task, answer, clock_now_us(), &err),
+			 0);
+	json_free(answer);
+}
+
+/* Leads the next task, of that name, to its query agent; what that was given of the one before. */
+static const struct json *given_previous(struct sb *sb, const char *task, const char *channel)
+{
+	CLEANUP(mem_freep) char *opened = mem_format("{\"task\":\"%s\",\"record\":1}", task);
+	CLEANUP(mem_freep) char *started = mem_format("{\"channel\":\"%s\"}", channel);
+	CLEANUP(mem_freep)
+	char *lane =
+		mem_format("{\"kind\":\"agent\",\"channel\":\"%s\",\"session\":\"s-1\"}", channel);
+
+	sb_reply(sb_expect(sb, sb->broker, "task.reserve"), opened);
+	sb_reply(sb_expect(sb, sb->broker, "task.open"), opened);
+	sb_reply(sb_expect(sb, sb->broker, "agent.start"), started);
+	sb_lane(sb, lane);
+	sb_reply(sb_expect(sb, sb->broker, "task.event"), "{\"record\":2}");
+	return json_get(json_get(sb->query.handoff, "context"), "previous");
+}
+
+#define QUERY "{\"metrics\":[\"net_sales\"]}"
+
+static void test_a_follow_up_is_handed_the_query_before(void **state)
+{
+	struct sb *sb = sb_open();
+	const struct json *previous;
+	size_t ask, answer;
+
+	(void)state;
+	add_answer(sb, "t-1", "alice", "{\"status\":\"completed\",\"query\":" QUERY "}");
+	ask = sb_ask(sb, "ask", "{\"question\":\"as a share\",\"after\":\"t-1\"}");
+	previous = given_previous(sb, "t-2", "a-2");
+	assert_string_equal(json_get_str(previous, "question"), "Net sales?");
+	assert_string_equal(json_str(json_at(json_get(json_get(previous, "query"), "metrics"), 0)),
+			    "net_sales");
+	sb_query_ends(sb, "needs_input");
+	sb_reply(sb_expect(sb, sb->broker, "task.close"), "{\"records\":[1]}");
+	assert_string_equal(json_get_str(sb_result(sb, ask), "after"), "t-1");
+	/* Its question back is answered: still after the same one. */
+	answer = sb_ask(sb, "task.answer",
+			"{\"task\":\"t-2\",\"choices\":{\"dimension\":\"region\"}}");
+	previous = given_previous(sb, "t-3", "a-3");
+	assert_string_equal(json_get_str(previous, "question"), "Net sales?");
+	sb_query_ends(sb, "refused");
+	sb_reply(sb_expect(sb, sb->broker, "task.close"), "{\"records\":[1]}");
+	assert_string_equal(json_get_str(sb_result(sb, answer), "after"), "t-1");
+	assert_string_equal(json_get_str(sb_result(sb, answer), "follows"), "t-2");
+	sb_close(sb);
+}
+
+static void test_what_a_question_comes_after_must_be_a_query_of_ones_own(void **state)
+{
+	struct sb *sb = sb_open();
+	struct channel *client;
+	size_t ask;
+
+	(void)state;
+	add_answer(sb, "t-1", "alice", "{\"status\":\"completed\",\"query\":" QUERY "}");
+	add_answer(sb, "t-2", "alice", "{\"status\":\"refused\"}");
+	check_refused(sb, "ask", "{\"question\":\"Q\",\"after\":\"t-2\"}",
+		      "task t-2 has no metric query that a follow-up could change");
+	check_refused(sb, "ask", "{\"question\":\"Q\",\"after\":2}",
+		      "ask: member \"after\" must be of type string, not integer");
+	sb_session(sb, "s-2", "bob", false, &client);
+	ask = sb_ask_on(sb, client, "ask", "{\"question\":\"Q\",\"after\":\"t-1\"}");
+	assert_int_equal(sb_error(sb, ask)->kind, ERR_NOT_FOUND);
+	assert_string_equal(sb_error(sb, ask)->text, "the question before: no task t-1");
+	channel_close(client);
+	sb_close(sb);
+}
+
 static void test_a_choice_is_a_text(void **state)
 {
 	struct sb *sb = sb_open();
@@ -247,6 +331,8 @@ int main(void)
 		cmocka_unit_test(test_an_answer_is_a_task_that_follows),
 		cmocka_unit_test(test_an_answer_that_was_never_opened_leaves_the_question_open),
 		cmocka_unit_test(test_a_question_is_answered_once),
+		cmocka_unit_test(test_a_follow_up_is_handed_the_query_before),
+		cmocka_unit_test(test_what_a_question_comes_after_must_be_a_query_of_ones_own),
 		cmocka_unit_test(test_a_choice_is_a_text),
 		cmocka_unit_test(test_the_brokers_answers_are_passed_on),
 	};

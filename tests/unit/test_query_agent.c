@@ -45,6 +45,7 @@ struct scene {
 	char status[32], reason[1024], hint[1024], outcome_sql[2048], jti[64];
 	struct json *result, *attempts, *flags, *question, *words, *columns, *definitions, *period,
 		*plan;
+	struct json *query;
 	bool seeded;
 	int64_t tool_calls;
 };
@@ -212,6 +213,7 @@ static void on_done(void *data, const struct query_outcome *outcome)
 	scene->definitions = keep(outcome->definitions);
 	scene->period = keep(outcome->period);
 	scene->plan = keep(outcome->plan);
+	scene->query = keep(outcome->query);
 	scene->seeded = outcome->seeded;
 	scene->tool_calls = outcome->tool_calls;
 }
@@ -229,6 +231,7 @@ struct how {
 	const char *question;
 	const char *first_sql;
 	const char *choices;
+	const char *previous; /* of the handoff's context */
 	bool fixed;
 };
 
@@ -256,6 +259,8 @@ static void play(struct scene *scene, const struct how *how)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
 	json_set_str(handoff.context, "question", how->question);
 	json_set_str(handoff.context, "timezone", "Europe/Berlin");
+	if (how->previous != NULL)
+		json_set(handoff.context, "previous", parse(how->previous));
 	uv_loop_init(&scene->loop);
 	scene->broker = channel_open(&scene->loop, fds[1], "agent", &far, scene);
 	options.channel_fd = fds[0];
@@ -281,6 +286,7 @@ static void end_scene(struct scene *scene)
 	json_free(scene->definitions);
 	json_free(scene->period);
 	json_free(scene->plan);
+	json_free(scene->query);
 	sanity_flags = NULL;
 	sanity_runs = 0;
 }
@@ -661,6 +667,55 @@ static void test_a_refused_token_ends_it_refused(void **state)
 	end_scene(&scene);
 }
 
+static void test_a_follow_up_is_planned_with_the_query_before(void **state)
+{
+	static const struct answer script[] = {{.tool = "list_metrics"},
+					       {.tool = "search_values"},
+					       {.tool = "explain_query"},
+					       {.tool = "run_query"},
+					       {0}};
+	struct scene scene = {.source = "sales", .script = script};
+
+	(void)state;
+	play(&scene,
+	     &(struct how){.question = "by region",
+			   .previous = "{\"question\":\"net sales\",\"query\":{\"metrics\":["
+				       "\"net_sales\"],\"period\":{\"from\":\"2026-07-01\",\"to\":"
+				       "\"2026-10-01\"}}}"});
+	assert_string_equal(scene.status, "completed");
+	assert_string_equal(json_get_str(scene.period, "from"), "2026-07-01");
+	assert_string_equal(json_str(json_at(json_get(scene.query, "metrics"), 0)), "net_sales");
+	assert_string_equal(json_get_str(json_at(json_get(scene.query, "dimensions"), 0), "field"),
+			    "customers.region");
+	assert_true(flagged(&scene, "follow.kept"));
+	end_scene(&scene);
+}
+
+static void test_a_query_before_of_a_wrong_shape_starts_nothing(void **state)
+{
+	struct handoff handoff = {.task = "x-1",
+				  .to = "sales-query-01",
+				  .context = parse("{\"question\":\"Q\",\"previous\":{\"query\":{"
+						   "\"metrics\":7}}}"),
+				  .constraints = json_object()};
+	struct query_agent_options options = {.handoff = &handoff};
+	struct query_agent *agent = NULL;
+	struct err err = {0};
+	uv_loop_t loop;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	uv_loop_init(&loop);
+	options.channel_fd = fds[0];
+	assert_int_equal(query_agent_start(&loop, &options, &agent, &err), -1);
+	assert_non_null(strstr(err.text, "query agent: the question before: "));
+	assert_int_equal(close(fds[0]), -1); /* it was taken */
+	close(fds[1]);
+	assert_int_equal(uv_loop_close(&loop), 0);
+	handoff_clear(&handoff);
+}
+
 static void test_a_tool_that_everything_needs_is_named_when_it_is_missing(void **state)
 {
 	static const struct answer script[] = {{0}};
@@ -849,6 +904,8 @@ int main(void)
 		cmocka_unit_test(test_the_time_of_the_task_is_kept),
 		cmocka_unit_test(test_a_broker_that_goes_away_mid_call_ends_it_failed),
 		cmocka_unit_test(test_a_refused_token_ends_it_refused),
+		cmocka_unit_test(test_a_follow_up_is_planned_with_the_query_before),
+		cmocka_unit_test(test_a_query_before_of_a_wrong_shape_starts_nothing),
 		cmocka_unit_test(test_a_tool_that_everything_needs_is_named_when_it_is_missing),
 		cmocka_unit_test(test_cancelling_hastens_the_end),
 		cmocka_unit_test(test_a_denied_tool_ends_it_refused_with_the_reason),
