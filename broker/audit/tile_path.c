@@ -81,7 +81,7 @@ void bundle_path(uint64_t index, unsigned int width, char out[AUDIT_NAME_MAX])
 	char path[AUDIT_NAME_MAX];
 
 	tile_path(0, index, width, path);
-	snprintf(out, AUDIT_NAME_MAX, AUDIT_TILES "/entries%s", path + strlen(AUDIT_TILES "/0"));
+	snprintf(out, AUDIT_NAME_MAX, AUDIT_TILES "/entries%.51s", path + strlen(AUDIT_TILES "/0"));
 }
 
 int bundle_next(struct bundle_reader *reader, const char **ret_entry, size_t *ret_len,
