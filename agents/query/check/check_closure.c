@@ -323,14 +323,15 @@ bool check_column_fixed(struct check_context *context, const struct sql_select *
 {
 	struct graph graph = {.context = context, .select = select};
 	struct place place = check_place(context, select, column, UINT64_MAX);
+	size_t node;
 	bool fixed;
 
 	if (place.reach != REACH_SOURCE || !check_step(context))
 		return true; /* constant, or nobody knows */
 	graph_build(&graph, grouped);
 	graph_spread(&graph);
-	fixed = (graph.fixed >> place.source & 1) ||
-		graph.nodes[node_of(&graph, place.source, column->name)].fixed;
+	node = node_of(&graph, place.source, column->name); /* may move the nodes */
+	fixed = (graph.fixed >> place.source & 1) || graph.nodes[node].fixed;
 	graph_clear(&graph);
 	return fixed;
 }
