@@ -122,30 +122,48 @@ int file_replace_at(int dir_fd, const char *name, mode_t mode, const void *bytes
 	return 0;
 }
 
-int dir_open_private_at(int dir_fd, const char *name, bool make, int *ret_fd, struct err *err)
+static int check_private(const char *name, const struct stat *stat, struct err *err)
 {
-	struct stat stat;
-	int fd;
+	mode_t open_to_others = stat->st_mode & (stat->st_uid == 0 ? 026 : 077);
 
-	if (make && mkdirat(dir_fd, name, 0700) < 0 && errno != EEXIST)
-		return err_errno(err, "%s: make folder", name);
-	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (stat->st_uid != geteuid() && stat->st_uid != 0)
+		return err_set(err, ERR_DENIED,
+			       "%s: belongs to user %u, not to user %u who runs this", name,
+			       (unsigned)stat->st_uid, (unsigned)geteuid());
+	if (open_to_others != 0)
+		return err_set(err, ERR_DENIED,
+			       "%s: is open to others (mode %04o); run: chmod 700 %s", name,
+			       (unsigned)(stat->st_mode & 07777), name);
+	return 0;
+}
+
+static int open_private(int dir_fd, const char *name, int access, int *ret_fd, struct err *err)
+{
+	CLEANUP(fd_closep)
+	int fd = openat(dir_fd, name, access | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat stat;
+
 	if (fd < 0 && errno == ENOENT)
 		return err_set(err, ERR_NOT_FOUND, "%s: no such folder", name);
 	if (fd < 0)
 		return err_errno(err, "%s: open folder", name);
-	if (fstat(fd, &stat) < 0) {
-		err_errno(err, "%s: stat", name);
-	} else if (stat.st_uid != geteuid()) {
-		err_set(err, ERR_DENIED, "%s: belongs to user %u, not to user %u who runs this",
-			name, (unsigned)stat.st_uid, (unsigned)geteuid());
-	} else if ((stat.st_mode & 077) != 0) {
-		err_set(err, ERR_DENIED, "%s: is open to others (mode %04o); run: chmod 700 %s",
-			name, (unsigned)(stat.st_mode & 07777), name);
-	} else {
-		*ret_fd = fd;
-		return 0;
-	}
-	close(fd);
-	return -1;
+	if (fstat(fd, &stat) < 0)
+		return err_errno(err, "%s: stat", name);
+	if (check_private(name, &stat, err) < 0)
+		return -1;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+int dir_open_private_at(int dir_fd, const char *name, bool make, int *ret_fd, struct err *err)
+{
+	if (make && mkdirat(dir_fd, name, 0700) < 0 && errno != EEXIST)
+		return err_errno(err, "%s: make folder", name);
+	return open_private(dir_fd, name, O_RDONLY, ret_fd, err);
+}
+
+int dir_pass_private_at(int dir_fd, const char *name, int *ret_fd, struct err *err)
+{
+	return open_private(dir_fd, name, O_PATH, ret_fd, err);
 }

@@ -26,9 +26,12 @@ MUST_CHECK int file_replace_at(int dir_fd, const char *name, mode_t mode, const 
 			       size_t len, bool sync, struct err *err);
 
 /* Opens a folder that must belong to us and be closed to everyone else (0700), making it if make
- * is set and it is absent. */
+ * is set and it is absent. One of root may also let its group read, and others pass through: root
+ * gives each program's user what it needs (cli/program_roles.h). Nobody else may write in it. */
 MUST_CHECK int dir_open_private_at(int dir_fd, const char *name, bool make, int *ret_fd,
 				   struct err *err);
+/* The same for a folder that is only passed through: the descriptor is O_PATH. Never makes it. */
+MUST_CHECK int dir_pass_private_at(int dir_fd, const char *name, int *ret_fd, struct err *err);
 
 /* Goes on after short writes and EINTR; errno is that of the failure. */
 MUST_CHECK int file_write_all(int fd, const void *bytes, size_t len, struct err *err);

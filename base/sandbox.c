@@ -64,22 +64,6 @@ int sandbox_close_others(const int *keep, size_t count, struct err *err)
 	return 0;
 }
 
-int sandbox_become(uid_t uid, gid_t gid, struct err *err)
-{
-	if (uid == 0 || gid == 0)
-		return err_set(err, ERR_INVALID, "a role user must not be root");
-	if (geteuid() != 0) {
-		if (getuid() == uid && geteuid() == uid && getgid() == gid && getegid() == gid)
-			return 0;
-		return err_set(err, ERR_DENIED, "only root can become user %u", uid);
-	}
-	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
-		return err_errno(err, "become user %u, group %u", uid, gid);
-	if (setuid(0) == 0 || setgid(0) == 0 || geteuid() != uid || getegid() != gid)
-		return err_set(err, ERR_INTERNAL, "became user %u, but could come back", uid);
-	return 0;
-}
-
 /* Without CAP_SETPCAP the set stays, and with no_new_privs it gives nothing. */
 static int drop_bounding_set(struct err *err)
 {
@@ -89,6 +73,24 @@ static int drop_bounding_set(struct err *err)
 		if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 && errno != EPERM)
 			return err_errno(err, "drop capability %lu", capability);
 	}
+	return 0;
+}
+
+int sandbox_become(uid_t uid, gid_t gid, struct err *err)
+{
+	if (uid == 0 || gid == 0)
+		return err_set(err, ERR_INVALID, "a role user must not be root");
+	if (geteuid() != 0) {
+		if (getuid() == uid && geteuid() == uid && getgid() == gid && getegid() == gid)
+			return 0;
+		return err_set(err, ERR_DENIED, "only root can become user %u", uid);
+	}
+	if (drop_bounding_set(err) < 0)
+		return -1;
+	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		return err_errno(err, "become user %u, group %u", uid, gid);
+	if (setuid(0) == 0 || setgid(0) == 0 || geteuid() != uid || getegid() != gid)
+		return err_set(err, ERR_INTERNAL, "became user %u, but could come back", uid);
 	return 0;
 }
 

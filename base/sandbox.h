@@ -37,8 +37,8 @@ enum sandbox_level { SANDBOX_FULL, SANDBOX_REDUCED };
  * skipped). */
 MUST_CHECK int sandbox_close_others(const int *keep, size_t count, struct err *err);
 
-/* From root to a role user for good: groups, gid, uid; proven by trying to come back. Not from
- * root: fine if that is who we are already, otherwise ERR_DENIED. */
+/* From root to a role user for good: bounding set of capabilities, groups, gid, uid; proven by
+ * trying to come back. Not from root: fine if that is who we are already, otherwise ERR_DENIED. */
 MUST_CHECK int sandbox_become(uid_t uid, gid_t gid, struct err *err);
 
 /* Drops every capability (also from the bounding set, where we may), sets no_new_privs; no core

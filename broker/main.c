@@ -106,14 +106,14 @@ struct opened {
 static int open_folders(const char *workspace, struct opened *opened, struct err *err)
 {
 	CLEANUP(fd_closep)
-	int dir = open(workspace, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int dir = open(workspace, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	CLEANUP(fd_closep) int state_fd = -1;
 	CLEANUP(fd_closep) int broker_fd = -1;
 	CLEANUP(fd_closep) int audit_fd = -1;
 
 	if (dir < 0)
 		return err_errno(err, "%s", workspace);
-	if (dir_open_private_at(dir, "state", false, &state_fd, err) < 0)
+	if (dir_pass_private_at(dir, "state", &state_fd, err) < 0)
 		return err_wrap(err, "%s", workspace);
 	if (dir_open_private_at(state_fd, "config", false, &opened->config_fd, err) < 0 ||
 	    dir_open_private_at(state_fd, "broker", true, &broker_fd, err) < 0 ||

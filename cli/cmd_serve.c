@@ -18,8 +18,10 @@ static int run(int argc, char **argv)
 	if (code == 0 && cli_workspace_find(args.workspace, &workspace, &err) < 0)
 		code = cli_fail(EXIT_USAGE, "%s", err.text);
 	if (code == 0 && supervise_lock(workspace, &lock_fd, &err) < 0)
-		code = cli_fail(err.kind == ERR_UNAVAILABLE ? EXIT_BUSY : EXIT_UNAVAILABLE,
-				"%s; stop it first, or ask through it", err.text);
+		code = err.kind == ERR_UNAVAILABLE
+			       ? cli_fail(EXIT_BUSY, "%s; stop it first, or ask through it",
+					  err.text)
+			       : cli_fail(EXIT_UNAVAILABLE, "%s", err.text);
 	if (code == 0) {
 		options.workspace = workspace;
 		code = supervise(&options, lock_fd);
@@ -41,7 +43,9 @@ const struct command command_serve = {
 		"for\n"
 		"more). SIGTERM or Ctrl-C stops it cleanly; SIGHUP reads the files again: if they "
 		"have\n"
-		"mistakes, the last good policy stays in force.\n"
+		"mistakes, the last good policy stays in force. Started as root, it runs each "
+		"program as\n"
+		"the user that roles in writ.yaml names for it, and refuses without.\n"
 		"\n"
 		"Examples:\n"
 		"  writ serve -C /srv/writ/sales\n"

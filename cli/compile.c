@@ -13,7 +13,23 @@
 #include "agents/query/verified/verified_source.h"
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "cli/program_roles.h"
 #include "policy/workspace.h"
+
+/* Root writes nothing before it is known that nothing will run as root. */
+static int check_roles(int fd, const char *path, struct err *err)
+{
+	CLEANUP(problems_clear) struct problems problems = PROBLEMS_INIT;
+	CLEANUP(workspace_clear) struct workspace workspace = {0};
+	struct program_roles roles;
+	bool used;
+
+	if (workspace_read(fd, path, WORKSPACE_NO_DATA, &workspace, &problems, err) < 0)
+		return -1;
+	if (problems.error_count > 0)
+		return 0; /* the compile step shows them, and writes nothing */
+	return program_roles_read(workspace.service, path, &roles, &used, err);
+}
 
 static int compile(const char *workspace)
 {
@@ -23,6 +39,8 @@ static int compile(const char *workspace)
 
 	if (fd < 0)
 		return cli_fail(EXIT_USAGE, "%s cannot be opened", workspace);
+	if (geteuid() == 0 && check_roles(fd, workspace, &err) < 0)
+		return cli_fail(EXIT_UNAVAILABLE, "%s", err.text);
 	if (workspace_compile(fd, workspace, verified_models_compile, &problems, &err) < 0)
 		return cli_fail(err.kind == ERR_DENIED ? EXIT_UNAVAILABLE : EXIT_USAGE, "%s",
 				err.text);

@@ -88,10 +88,25 @@ const char *program_label(const struct program *program)
 	return program->name != NULL ? program->name : program_file(program->kind);
 }
 
+static const struct spawn_user *role_of(const struct program_roles *roles, enum program_kind kind)
+{
+	switch (kind) {
+	case PROGRAM_BROKER:
+		return &roles->users[ROLE_BROKER];
+	case PROGRAM_SIGNER:
+		return &roles->users[ROLE_SIGNER];
+	case PROGRAM_CONNECTOR:
+		return &roles->users[ROLE_SQLITE];
+	case PROGRAM_ORCHESTRATOR:
+		return &roles->users[ROLE_ORCHESTRATOR];
+	}
+	return NULL;
+}
+
 static int start_program(struct programs *programs, struct program *program, const int *fds,
 			 int fd_count, struct err *err)
 {
-	const char *args[6];
+	const char *args[8];
 	struct spawn spawn = {.program = program_file(program->kind), .args = args};
 	int count = 0;
 
@@ -103,12 +118,16 @@ static int start_program(struct programs *programs, struct program *program, con
 	}
 	if (program->kind == PROGRAM_BROKER && programs->until_idle)
 		args[count++] = "--until-idle";
+	if (program->kind == PROGRAM_SIGNER && fd_count == 2)
+		args[count++] = "--checkpoint";
 	if (programs->reduced)
 		args[count++] = "--reduced";
 	args[count] = NULL;
 	for (int i = 0; i < fd_count; i++)
 		spawn.fds[i] = fds[i];
 	spawn.fd_count = fd_count;
+	if (programs->roles != NULL)
+		spawn.user = role_of(programs->roles, program->kind);
 	program->started_us = clock_mono_us();
 	return spawn_program(&spawn, &program->pid, err);
 }
@@ -161,23 +180,37 @@ static int attach(struct programs *programs, const struct program *program, int 
 	return 0;
 }
 
+/* What it reads and could not open itself; NULL: nothing. */
+static const char *lent_file(const struct programs *programs, const struct program *program)
+{
+	static const char checkpoint[] = "state/audit/checkpoint";
+
+	if (program->kind == PROGRAM_ORCHESTRATOR)
+		return "state/service.json";
+	if (program->kind != PROGRAM_SIGNER || programs->roles == NULL)
+		return NULL;
+	if (faccessat(programs->workspace_fd, checkpoint, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return checkpoint;
+	return "/dev/null"; /* there is none yet */
+}
+
 /* A program that cannot be started is never attached. */
 static int start_attached(struct programs *programs, struct program *program, struct err *err)
 {
-	CLEANUP(fd_closep) int config_fd = -1;
+	CLEANUP(fd_closep) int lent_fd = -1;
+	const char *lent = lent_file(programs, program);
 	int ends[2], fds[2], result;
 	int count = 1;
 
 	if (socket_pair(ends, err) < 0)
 		return -1;
 	fds[0] = ends[1];
-	if (program->kind == PROGRAM_ORCHESTRATOR) {
-		config_fd = openat(programs->workspace_fd, "state/service.json",
-				   O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		fds[count++] = config_fd;
+	if (lent != NULL) {
+		lent_fd = openat(programs->workspace_fd, lent, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		fds[count++] = lent_fd;
 	}
-	if (count == 2 && config_fd < 0)
-		result = err_errno(err, "state/service.json");
+	if (lent != NULL && lent_fd < 0)
+		result = err_errno(err, "%s", lent);
 	else
 		result = start_program(programs, program, fds, count, err);
 	close(ends[1]);

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "cli/program_roles.h"
 
 enum program_kind { PROGRAM_BROKER, PROGRAM_SIGNER, PROGRAM_CONNECTOR, PROGRAM_ORCHESTRATOR };
 
@@ -32,9 +33,10 @@ struct programs {
 	const char *workspace; /* borrowed */
 	bool until_idle;
 	bool reduced;
-	int workspace_fd; /* borrowed */
-	int listen_fd;	  /* borrowed; the broker's */
-	int control_fd;	  /* our end of the broker's control lane; -1 while there is none */
+	const struct program_roles *roles; /* borrowed; NULL: all run as we do */
+	int workspace_fd;		   /* borrowed */
+	int listen_fd;			   /* borrowed; the broker's */
+	int control_fd; /* our end of the broker's control lane; -1 while there is none */
 };
 
 /* One item per program that config (service.json, borrowed) asks for; none is started. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/sandbox.h"
 
 #define FIRST_FD 3
 #define ARGS_MAX 8
@@ -87,11 +88,16 @@ static void reset_signals(void)
 static void become(const struct spawn *spawn, char *path, char **environment)
 {
 	char *argv[ARGS_MAX + 2] = {path};
+	struct err err = {0};
 
 	for (int i = 0; i < ARGS_MAX && spawn->args[i] != NULL; i++)
 		argv[i + 1] = mem_str(spawn->args[i]);
 	reset_signals();
 	arrange_descriptors(spawn);
+	if (spawn->user != NULL && sandbox_become(spawn->user->uid, spawn->user->gid, &err) < 0) {
+		log_error("%s: %s", path, err.text);
+		_exit(127);
+	}
 	execve(path, argv, environment);
 	child_die(path);
 }

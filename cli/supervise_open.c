@@ -34,6 +34,24 @@ static int make_run(int dir_fd)
 	return fchmodat(dir_fd, "run", 0711, 0);
 }
 
+/* Root would leave files of its own in somebody else's workspace, and obey that person's roles. */
+static int check_owner(int dir_fd, const char *workspace, struct err *err)
+{
+	struct stat stat;
+
+	if (fstat(dir_fd, &stat) < 0)
+		return err_errno(err, "%s", workspace);
+	if (geteuid() != 0 || stat.st_uid == 0)
+		return 0;
+	return err_set(
+		err, ERR_DENIED,
+		"will not run as root for the workspace of user %u: start it as that user "
+		"(setpriv --reuid=%u --regid=%u --clear-groups writ serve -C %s), or give it "
+		"to root (chown -R root:root %s) and add roles to writ.yaml, so that each "
+		"program has a user of its own",
+		stat.st_uid, stat.st_uid, stat.st_gid, workspace, workspace);
+}
+
 int supervise_lock(const char *workspace, int *ret_lock_fd, struct err *err)
 {
 	CLEANUP(fd_closep) int dir_fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -42,6 +60,8 @@ int supervise_lock(const char *workspace, int *ret_lock_fd, struct err *err)
 
 	if (dir_fd < 0)
 		return err_errno(err, "%s", workspace);
+	if (check_owner(dir_fd, workspace, err) < 0)
+		return -1;
 	if (make_run(dir_fd) < 0)
 		return err_errno(err, "make %s/run", workspace);
 	run_fd = openat(dir_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -127,18 +147,6 @@ static int read_config(struct supervisor *supervisor, struct err *err)
 	return result < 0 ? err_wrap(err, "state/service.json") : 0;
 }
 
-static int refuse_root(const struct supervisor *supervisor, struct err *err)
-{
-	if (geteuid() != 0)
-		return 0;
-	return err_set(
-		err, ERR_DENIED,
-		"will not run as root: the programs would hold more than they need; start it as "
-		"the user who owns %s (for example: setpriv --reuid=USER --regid=GROUP "
-		"--clear-groups writ serve -C %s)",
-		supervisor->options->workspace, supervisor->options->workspace);
-}
-
 static int open_folders(struct supervisor *supervisor, struct err *err)
 {
 	supervisor->workspace_fd = open(supervisor->options->workspace,
@@ -164,6 +172,20 @@ static int redirect_log(const struct supervisor *supervisor, struct err *err)
 	return 0;
 }
 
+/* Everything in state/ is where it belongs before a program of the service sees it. */
+static int take_roles(struct supervisor *supervisor, struct err *err)
+{
+	bool used = false;
+
+	if (program_roles_read(supervisor->config, supervisor->options->workspace,
+			       &supervisor->roles, &used, err) < 0)
+		return -1;
+	if (!used)
+		return 0;
+	supervisor->programs.roles = &supervisor->roles;
+	return program_roles_give_state(supervisor->workspace_fd, &supervisor->roles, err);
+}
+
 static void list_programs(struct supervisor *supervisor)
 {
 	const char *sandbox = json_get_str(supervisor->config, "sandbox");
@@ -178,13 +200,16 @@ static void list_programs(struct supervisor *supervisor)
 
 int supervisor_open(struct supervisor *supervisor, struct err *err)
 {
-	if (refuse_root(supervisor, err) < 0 || open_folders(supervisor, err) < 0 ||
-	    open_signals(supervisor, err) < 0 || raise_descriptors(err) < 0)
+	if (open_folders(supervisor, err) < 0 || open_signals(supervisor, err) < 0 ||
+	    raise_descriptors(err) < 0)
 		return -1;
 	supervisor->exit_code = compile_in_child(supervisor->options->workspace);
+	if (supervisor->exit_code == EXIT_UNAVAILABLE)
+		return err_set(err, ERR_DENIED,
+			       "the workspace cannot be used as it is (see above)");
 	if (supervisor->exit_code != EXIT_FINE)
 		return err_set(err, ERR_INVALID, "the workspace's files have mistakes (see above)");
-	if (read_config(supervisor, err) < 0)
+	if (read_config(supervisor, err) < 0 || take_roles(supervisor, err) < 0)
 		return -1;
 	if (supervisor->options->until_idle && redirect_log(supervisor, err) < 0)
 		return -1;

@@ -11,6 +11,7 @@ struct supervisor {
 	const struct supervise_options *options;
 	struct json *config; /* service.json */
 	struct programs programs;
+	struct program_roles roles; /* when programs.roles points here */
 	int workspace_fd;
 	int run_fd;
 	int listen_fd;

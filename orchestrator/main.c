@@ -46,13 +46,13 @@ static int read_config(struct json **ret_config, struct err *err)
 static int enter_store_folder(const char *workspace, struct err *err)
 {
 	CLEANUP(fd_closep)
-	int workspace_fd = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int workspace_fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	CLEANUP(fd_closep) int state_fd = -1;
 	CLEANUP(fd_closep) int tasks_fd = -1;
 
 	if (workspace_fd < 0)
 		return err_errno(err, "%s", workspace);
-	if (dir_open_private_at(workspace_fd, "state", false, &state_fd, err) < 0 ||
+	if (dir_pass_private_at(workspace_fd, "state", &state_fd, err) < 0 ||
 	    dir_open_private_at(state_fd, "tasks", true, &tasks_fd, err) < 0)
 		return -1;
 	if (fchdir(tasks_fd) < 0)

@@ -4,6 +4,7 @@
  * policy that is whole. Blocking; runs in a short-lived process.
  */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/crypto.h"
 #include "base/file.h"
@@ -57,12 +58,17 @@ static int compile_models(int workspace_fd, const struct workspace *workspace,
 static int write_if_changed(int dir_fd, const char *name, const struct buf *bytes, struct err *err)
 {
 	CLEANUP(buf_clear) struct buf known = BUF_INIT;
+	struct stat folder;
 
 	if (file_read_at(dir_fd, name, STATE_BYTES_MAX, &known, NULL) == 0 &&
 	    known.len == bytes->len &&
 	    (known.len == 0 || memcmp(known.bytes, bytes->bytes, known.len) == 0))
 		return 0;
-	return file_replace_at(dir_fd, name, 0600, bytes->bytes, bytes->len, true, err);
+	if (fstat(dir_fd, &folder) < 0)
+		return err_errno(err, "%s: its folder", name);
+	/* Where root lets a group read the folder (cli/program_roles.h), also what lies in it. */
+	return file_replace_at(dir_fd, name, (folder.st_mode & S_IRGRP) != 0 ? 0640 : 0600,
+			       bytes->bytes, bytes->len, true, err);
 }
 
 static int write_json(int dir_fd, const char *name, const struct json *json, struct err *err)

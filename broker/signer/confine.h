@@ -5,6 +5,7 @@
 #include "base/sandbox.h"
 
 #define SIGNER_CHANNEL_FD 3
+#define SIGNER_CHECKPOINT_FD 4 /* with --checkpoint */
 
 /* Closes all but 0 to 3 and leaves no file and three system calls: whatever memory and files it
  * needs, it must have. */

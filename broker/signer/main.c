@@ -1,11 +1,13 @@
 /*
- * writ-signer WORKSPACE [--reduced]: one channel on descriptor 3, one request at a time.
+ * writ-signer WORKSPACE [--checkpoint] [--reduced]: one channel on descriptor 3, one request at a
+ * time. With --checkpoint descriptor 4 is the checkpoint, which this user could not open.
  *
  * Before the first byte of the channel is read it has its keys and its last head, all the memory it
  * will ever use, and no right left but read, write and exit_group. It ends with the channel. What
  * can fail: keys or checkpoint that are not its own (exit 65), the disk (74), the sandbox (79); a
  * line that is not of the protocol ends it, since only a broken broker sends one.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -26,6 +28,33 @@
 /* Trees: a head.sign of all its leaves takes 1 MiB. Texts: its line twice, and small change. */
 #define POOL_BYTES (4u << 20)
 #define HEAP_BYTES (2u << 20)
+
+struct arguments {
+	const char *workspace;
+	bool lent; /* the checkpoint */
+	bool reduced;
+};
+
+/* /dev/null stands for none. */
+static int read_lent(struct buf *out, bool *ret_found, struct err *err)
+{
+	char bytes[NOTE_BYTES_MAX + 1];
+	struct stat stat;
+	ssize_t len;
+
+	if (fstat(SIGNER_CHECKPOINT_FD, &stat) < 0)
+		return err_errno(err, "the checkpoint on descriptor %d", SIGNER_CHECKPOINT_FD);
+	*ret_found = S_ISREG(stat.st_mode);
+	if (!*ret_found)
+		return 0;
+	len = pread(SIGNER_CHECKPOINT_FD, bytes, sizeof(bytes), 0);
+	if (len < 0)
+		return err_errno(err, "checkpoint");
+	if ((size_t)len > NOTE_BYTES_MAX)
+		return err_set(err, ERR_INVALID, "checkpoint: over %u bytes", NOTE_BYTES_MAX);
+	buf_add(out, bytes, (size_t)len);
+	return 0;
+}
 
 static int read_checkpoint(int state_fd, struct buf *out, bool *ret_found, struct err *err)
 {
@@ -50,10 +79,19 @@ static const char *name_of(const char *workspace)
 	return slash == NULL ? workspace : slash + 1;
 }
 
-static int load(const char *workspace, struct signer *signer, struct err *err)
+/* One of root may be ours only to pass through; otherwise audit.pub is made, and synced, in it. */
+static int open_workspace(const char *path)
+{
+	const int flags = O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+	int fd = open(path, O_RDONLY | flags);
+
+	return fd < 0 && errno == EACCES ? open(path, O_PATH | flags) : fd;
+}
+
+static int load(const struct arguments *arguments, struct signer *signer, struct err *err)
 {
 	CLEANUP(fd_closep)
-	int workspace_fd = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int workspace_fd = open_workspace(arguments->workspace);
 	CLEANUP(fd_closep) int state_fd = -1;
 	CLEANUP(fd_closep) int keys_fd = -1;
 	CLEANUP(buf_clear) struct buf checkpoint = BUF_INIT;
@@ -62,12 +100,13 @@ static int load(const char *workspace, struct signer *signer, struct err *err)
 
 	if (workspace_fd < 0)
 		return err_errno(err, "open");
-	if (dir_open_private_at(workspace_fd, "state", false, &state_fd, err) < 0 ||
+	if (dir_pass_private_at(workspace_fd, "state", &state_fd, err) < 0 ||
 	    dir_open_private_at(state_fd, "signer", true, &keys_fd, err) < 0)
 		return -1;
-	if (signer_keys_load(keys_fd, name_of(workspace), &keys, err) < 0)
+	if (signer_keys_load(keys_fd, name_of(arguments->workspace), &keys, err) < 0)
 		return err_wrap(err, "state/signer");
-	if (read_checkpoint(state_fd, &checkpoint, &found, err) < 0 ||
+	if ((arguments->lent ? read_lent(&checkpoint, &found, err)
+			     : read_checkpoint(state_fd, &checkpoint, &found, err)) < 0 ||
 	    signer_init(signer, &keys, found ? buf_str(&checkpoint) : NULL, checkpoint.len, err) <
 		    0)
 		return err_wrap(err, "state/audit");
@@ -140,8 +179,8 @@ static int exit_code_of(const struct err *err)
 
 static int usage(void)
 {
-	log_error("usage: writ-signer WORKSPACE [--reduced]; it is started by `writ serve`, with "
-		  "its channel on descriptor 3");
+	log_error("usage: writ-signer WORKSPACE [--checkpoint] [--reduced]; it is started by `writ "
+		  "serve`, with its channel on descriptor 3");
 	return EXIT_USAGE;
 }
 
@@ -153,9 +192,25 @@ static int prepare_channel(void)
 	return flags < 0 ? -1 : fcntl(SIGNER_CHANNEL_FD, F_SETFL, flags & ~O_NONBLOCK);
 }
 
+static int read_arguments(int argc, char **argv, struct arguments *ret)
+{
+	if (argc < 2)
+		return -1;
+	*ret = (struct arguments){.workspace = argv[1]};
+	for (int i = 2; i < argc; i++) {
+		if (strcmp(argv[i], "--checkpoint") == 0 && !ret->lent)
+			ret->lent = true;
+		else if (strcmp(argv[i], "--reduced") == 0 && !ret->reduced)
+			ret->reduced = true;
+		else
+			return -1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	bool reduced = argc == 3 && strcmp(argv[2], "--reduced") == 0;
+	struct arguments arguments;
 	struct line_reader reader;
 	struct signer signer;
 	struct err err;
@@ -164,16 +219,16 @@ int main(int argc, char **argv)
 	log_open("writ-signer");
 	signal(SIGPIPE, SIG_IGN);
 	umask(077);
-	if (argc < 2 || argc > 3 || (argc == 3 && !reduced) || prepare_channel() < 0)
+	if (read_arguments(argc, argv, &arguments) < 0 || prepare_channel() < 0)
 		return usage();
 	crypto_init();
-	if (load(argv[1], &signer, &err) < 0) {
-		log_error("%s: %s", argv[1], err.text);
+	if (load(&arguments, &signer, &err) < 0) {
+		log_error("%s: %s", arguments.workspace, err.text);
 		return exit_code_of(&err);
 	}
 	line_reader_init(&reader, SIGNER_CHANNEL_FD, SIGNER_LINE_MAX);
 	reserve_memory();
-	if (signer_confine(reduced, &err) < 0) {
+	if (signer_confine(arguments.reduced, &err) < 0) {
 		log_error("sandbox: %s", err.text);
 		return EXIT_NO_SANDBOX;
 	}

@@ -120,10 +120,10 @@ static void test_a_private_folder_is_made_and_one_open_to_others_is_refused(void
 	assert_int_equal(dir_open_private_at(place->fd, "d", true, &fd, &err), 0);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(fchmodat(place->fd, "d", 0750, 0), 0);
+	assert_int_equal(fchmodat(place->fd, "d", 0770, 0), 0);
 	assert_int_equal(dir_open_private_at(place->fd, "d", true, &fd, &err), -1);
 	assert_int_equal(err.kind, ERR_DENIED);
-	assert_string_equal(err.text, "d: is open to others (mode 0750); run: chmod 700 d");
+	assert_string_equal(err.text, "d: is open to others (mode 0770); run: chmod 700 d");
 }
 
 static void test_a_folder_of_someone_else_is_refused(void **state)
@@ -141,6 +141,69 @@ static void test_a_folder_of_someone_else_is_refused(void **state)
 	assert_string_equal(err.text, "d: belongs to user 65534, not to user 0 who runs this");
 }
 
+/* As another user: 1 when the folder is taken, 0 when it is refused. */
+static int taken_by_nobody(struct place *place,
+			   int (*open_it)(int, const char *, int *, struct err *), mode_t mode,
+			   uid_t folder_owner)
+{
+	struct err err = {0};
+	int fd = -1, result;
+
+	assert_int_equal(fchownat(place->fd, "d", folder_owner, 65534, 0), 0);
+	assert_int_equal(fchmodat(place->fd, "d", mode, 0), 0);
+	assert_int_equal(setegid(65534), 0);
+	assert_int_equal(seteuid(65534), 0);
+	result = open_it(place->fd, "d", &fd, &err);
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(setegid(0), 0);
+	if (result == 0)
+		close(fd);
+	else
+		assert_true(err.kind == ERR_DENIED || err.kind == ERR_IO);
+	return result == 0;
+}
+
+static int open_private(int dir_fd, const char *name, int *ret_fd, struct err *err)
+{
+	return dir_open_private_at(dir_fd, name, false, ret_fd, err);
+}
+
+static void test_root_may_give_its_folder_to_a_group_and_let_others_pass(void **state)
+{
+	struct place *place = *state;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(fchmod(place->fd, 0755), 0);
+	assert_int_equal(mkdirat(place->fd, "d", 0700), 0);
+	assert_int_equal(taken_by_nobody(place, open_private, 0750, 0), 1);
+	assert_int_equal(taken_by_nobody(place, open_private, 02750, 0), 1);
+	assert_int_equal(taken_by_nobody(place, dir_pass_private_at, 0711, 0), 1);
+	assert_int_equal(taken_by_nobody(place, open_private, 0711, 0), 0); /* not to be read */
+	assert_int_equal(taken_by_nobody(place, open_private, 0770, 0), 0);
+	assert_int_equal(taken_by_nobody(place, dir_pass_private_at, 0731, 0), 0);
+	assert_int_equal(taken_by_nobody(place, dir_pass_private_at, 0715, 0), 0);
+	assert_int_equal(taken_by_nobody(place, dir_pass_private_at, 0713, 0), 0);
+	/* What is its own is closed to all others, and what is somebody else's is not taken. */
+	assert_int_equal(taken_by_nobody(place, open_private, 0700, 65534), 1);
+	assert_int_equal(taken_by_nobody(place, open_private, 0710, 65534), 0);
+	assert_int_equal(taken_by_nobody(place, dir_pass_private_at, 0711, 65534), 0);
+	assert_int_equal(taken_by_nobody(place, dir_pass_private_at, 0711, 65533), 0);
+}
+
+static void test_a_file_has_the_mode_asked_for_whatever_the_umask(void **state)
+{
+	struct place *place = *state;
+	struct err err = {0};
+	struct stat stat;
+	mode_t before = umask(077);
+
+	assert_int_equal(file_replace_at(place->fd, "f", 0644, "x", 1, false, &err), 0);
+	umask(before);
+	assert_int_equal(fstatat(place->fd, "f", &stat, 0), 0);
+	assert_int_equal(stat.st_mode & 07777, 0644);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, place_make, place_remove)
 
 int main(void)
@@ -150,6 +213,8 @@ int main(void)
 		CASE(test_a_file_over_the_bound_is_refused_and_nothing_is_added),
 		CASE(test_an_absent_file_a_link_and_a_fifo_are_told_apart),
 		CASE(test_a_link_is_replaced_not_followed),
+		CASE(test_root_may_give_its_folder_to_a_group_and_let_others_pass),
+		CASE(test_a_file_has_the_mode_asked_for_whatever_the_umask),
 		CASE(test_a_private_folder_is_made_and_one_open_to_others_is_refused),
 		CASE(test_a_folder_of_someone_else_is_refused),
 	};

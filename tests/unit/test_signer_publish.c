@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -88,6 +89,33 @@ static void test_publish_refuses_an_empty_file_and_a_link(void **state)
 	assert_int_equal(signer_publish(folder_fd, &key, &err), -1);
 }
 
+static void test_publish_writes_into_the_file_it_was_given(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct vkey key, other;
+	struct err err;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	make_key(7, &key);
+	make_key(8, &other);
+	assert_int_equal(file_replace_at(folder_fd, "audit.pub", 0644, "", 0, false, &err), 0);
+	assert_int_equal(fchmod(folder_fd, 0755), 0);
+	assert_int_equal(seteuid(65534), 0);
+	assert_int_equal(signer_publish(folder_fd, &key, &err), -1); /* root's: not given */
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(fchownat(folder_fd, "audit.pub", 65534, 65534, 0), 0);
+	assert_int_equal(seteuid(65534), 0);
+	assert_int_equal(signer_publish(folder_fd, &key, &err), 0);
+	assert_int_equal(signer_publish(folder_fd, &key, &err), 0);
+	assert_int_equal(signer_publish(folder_fd, &other, &err), -1);
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(file_read_at(folder_fd, "audit.pub", 4096, &text, &err), 0);
+	assert_non_null(strstr(buf_str(&text), "\nwrit.local/x/0123456789abcdef+"));
+	buf_clear(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,6 +124,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_publish_refuses_when_another_key_stands_there,
 						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_publish_refuses_an_empty_file_and_a_link,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_publish_writes_into_the_file_it_was_given,
 						make_folder, remove_folder),
 	};
 
