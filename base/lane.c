@@ -103,6 +103,16 @@ void lane_close(struct lane *lane)
 
 /* ---- out ---- */
 
+size_t lane_waiting(const struct lane *lane)
+{
+	const struct parcel *parcel;
+	size_t count = 0;
+
+	STAILQ_FOREACH(parcel, &lane->parcels, next)
+	count++;
+	return count;
+}
+
 static void watch(struct lane *lane)
 {
 	const struct parcel *first = STAILQ_FIRST(&lane->parcels);

@@ -29,6 +29,8 @@ struct lane *lane_open(uv_loop_t *loop, int fd, lane_on_message *on_message,
 		       lane_on_close *on_close, void *owner);
 /* Queues; takes message and fd (closed here once sent). fd -1 sends none. */
 void lane_send(struct lane *lane, struct json *message, int fd);
+/* How many of our messages the peer has not acknowledged, so not dealt with, yet. */
+size_t lane_waiting(const struct lane *lane);
 void lane_close(struct lane *lane); /* NULL is fine; no callback afterwards */
 
 /* The same message, blocking until acknowledged, from a process without a loop (the supervisor only

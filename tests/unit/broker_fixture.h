@@ -94,7 +94,9 @@ void fx_set_user(struct fx *fx, const char *name, const char *groups, bool owner
 void fx_put(struct fx *fx, const char *name, const char *text); /* in state/config */
 void fx_put_scope(struct fx *fx, const char *scope); /* compiles it into state/config/policy */
 
-/* Runs the loop until the condition holds; fails the test after 5 s. */
+#define FX_PATIENCE_US (60 * 1000000LL)
+
+/* Runs the loop until the condition holds; fails the test after 5 s, under load a minute. */
 #define fx_until(fx, condition)                                                                    \
 	do {                                                                                       \
 		int turns_ = 0;                                                                    \
@@ -102,7 +104,9 @@ void fx_put_scope(struct fx *fx, const char *scope); /* compiles it into state/c
 			fx_turn((fx), ++turns_, #condition);                                       \
 	} while (0)
 void fx_turn(struct fx *fx, int turn, const char *what);
-void fx_settle(struct fx *fx); /* a few turns, for what must not happen */
+/* What was sent over the control lane is dealt with, what was recorded is durable, and a few turns
+ * have passed for what must not happen. What must happen is waited for with fx_until(). */
+void fx_settle(struct fx *fx);
 
 /* A new connection; NULL when it was refused, with the line in ret_line (may be NULL). */
 struct fx_end *fx_connect(struct fx *fx, char *ret_line, size_t ret_line_size);

@@ -218,7 +218,7 @@ static void test_a_denied_function_is_named_and_a_denied_whole_is_not(void **sta
 	check_refusal(reply, "policy", "the function randomblob is not granted");
 	check_intent(fx, reply, "deny", "no_rule", NULL);
 	json_free(reply);
-	fx_settle(fx);
+	fx_until(fx, fx->asked_count == 2);
 	assert_string_equal(fx->asked[1].method, "drop"); /* prepared, never executed */
 	assert_string_equal(json_get_str(fx->asked[1].params, "statement"), "s7");
 	fx->prepared = "{\"ok\":true,\"statement\":\"s8\",\"tables\":[\"payroll\"],\"columns\":"

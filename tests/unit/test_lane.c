@@ -151,7 +151,9 @@ static void test_two_messages_arrive_each_with_its_own_descriptor(void **state)
 	lane_send(near.lane, number(1), first[0]);
 	lane_send(near.lane, number(2), second[0]);
 	lane_send(near.lane, number(3), -1);
+	assert_int_equal(lane_waiting(near.lane), 3);
 	turn();
+	assert_int_equal(lane_waiting(near.lane), 0);
 	assert_int_equal(far.messages, 3);
 	assert_int_equal(far.ns[0], 1);
 	assert_int_equal(far.ns[1], 2);
