@@ -52,7 +52,7 @@ static void test_users_have_rates_of_their_own_and_are_forgotten_at_rest(void **
 {
 	struct allowances all = {NULL};
 	int64_t now = 1000 * S;
-	char su[16];
+	char su[24];
 
 	(void)state;
 	for (int i = 0; i < TASKS_BURST_MAX; i++)
