@@ -3,8 +3,9 @@
  * channel.
  *
  * What can fail: the signer is absent, slow, or answers something else than promised. All of it is
- * an error for the caller, who denies; nothing is retried, since a signer that lost a head must not
- * be asked to sign another history.
+ * an error for the caller, who denies. A request whose signer ended before it answered waits for
+ * the next one like any other: nothing was made of an answer that nobody got, and a new signer
+ * takes no head before head.resume has shown that it goes on with the same history.
  */
 #include "broker/signer_client.h"
 
@@ -13,11 +14,14 @@
 #include "base/crypto.h"
 #include "broker/timer.h"
 
+#define TRIES_MAX 3 /* a request that ends each signer it meets ends no more of them */
+
 struct request {
 	struct request *next;
 	struct signer_client *client;
 	char *method;
-	struct json *params; /* owned until it is sent */
+	struct json *params; /* owned */
+	int tries;
 	signer_done *done;
 	void *data;
 	struct timer *wait; /* NULL once it is on the wire */
@@ -69,11 +73,27 @@ static void on_waited(void *data)
 	request_fail(request, &err);
 }
 
+/* Behind those that wait already: they were sent before it. */
+static void wait_for_signer(struct request *request)
+{
+	struct request **link = &request->client->waiting;
+
+	while (*link != NULL)
+		link = &(*link)->next;
+	request->next = NULL;
+	*link = request;
+	request->wait = timer_start(request->client->loop, SIGNER_WAIT_MS, on_waited, request);
+}
+
 static void on_answer(void *data, const struct json *result, const struct err *err)
 {
 	struct request *request = data;
 	struct err why;
 
+	if (err != NULL && err->kind == ERR_CANCELED && request->tries < TRIES_MAX) {
+		wait_for_signer(request);
+		return;
+	}
 	if (err != NULL && err->kind == ERR_CANCELED) {
 		err_set(&why, ERR_UNAVAILABLE, "the signer ended");
 		request_fail(request, &why);
@@ -93,8 +113,7 @@ static bool request_send(struct request *request)
 			 request) == 0)
 		return false;
 	timer_stop(TAKE(request->wait));
-	json_freep(&request->params);
-	request->params = NULL;
+	request->tries++;
 	return true;
 }
 
@@ -116,17 +135,13 @@ void signer_client_call(struct signer_client *client, const char *method, struct
 			signer_done *done, void *data)
 {
 	struct request *request = mem_alloc(sizeof(*request));
-	struct request **link = &client->waiting;
 
 	request->client = client;
 	request->method = mem_str(method);
 	request->params = params;
 	request->done = done;
 	request->data = data;
-	request->wait = timer_start(client->loop, SIGNER_WAIT_MS, on_waited, request);
-	while (*link != NULL)
-		link = &(*link)->next;
-	*link = request;
+	wait_for_signer(request);
 	send_waiting(client);
 }
 

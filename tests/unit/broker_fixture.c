@@ -321,8 +321,10 @@ static void on_signer_request(struct channel *channel, void *owner, int64_t id, 
 	struct json *result = NULL;
 	struct err err = {0};
 
-	if (fx->signer_mute != NULL && strcmp(fx->signer_mute, method) == 0)
+	if (fx->signer_mute != NULL && strcmp(fx->signer_mute, method) == 0) {
+		fx->signer_muted++;
 		return;
+	}
 	if (fx->signer_fail != NULL && strcmp(fx->signer_fail, method) == 0) {
 		err_set(&err, ERR_DENIED, "the signer refuses for the test");
 		channel_fail(channel, id, &err, NULL);

@@ -49,6 +49,7 @@ struct fx {
 	struct channel *signer_end;
 	bool raw;		 /* sessions and agents come as descriptors from now on */
 	const char *signer_mute; /* method it never answers */
+	size_t signer_muted;	 /* how often it was asked that */
 	const char *signer_fail; /* method it answers with an error */
 	/* Before an answer of the signer leaves. */
 	void (*signer_change)(struct fx *fx, const char *method, struct json *result);

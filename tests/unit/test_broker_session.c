@@ -142,8 +142,7 @@ static void test_tasks_are_opened_at_a_bounded_rate(void **state)
 
 	(void)state;
 	for (int i = 0; i < TASKS_BURST_MAX - 1; i++)
-		assert_true(allowance_take(&broker->allowances, su, OPENING_TASK,
-					   fixed_us));
+		assert_true(allowance_take(&broker->allowances, su, OPENING_TASK, fixed_us));
 	broker->now_us = fixed_clock;
 	fx_task(fx, session, "ask", task);
 	close = mem_format("{\"task\":\"%s\",\"status\":\"completed\"}", task);
@@ -738,6 +737,67 @@ static void test_requests_wait_for_a_signer_that_is_being_restarted(void **state
 	fx_close(fx);
 }
 
+/* Ends the signer once it was asked for a head so many times; the next one is attached. */
+static void end_while_signing(struct fx *fx, size_t times)
+{
+	fx_until(fx, fx->signer_muted == times);
+	channel_close(TAKE(fx->signer_end));
+	fx_until(fx, !signer_client_up(fx->broker.signer));
+	fx->signer.resumed = false;
+	fx_attach_signer(fx);
+}
+
+static void test_a_signer_that_dies_over_a_head_does_not_stop_the_log(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct json *slot, *reply;
+	struct err why;
+
+	(void)state;
+	fx_settle(fx);
+	fx->signer_mute = "head.sign";
+	fx_send(fx, agent, "tool.call", RUN, &slot);
+	end_while_signing(fx, 1);
+	fx_until(fx, fx->signer_muted == 2); /* asked again by itself */
+	assert_null(slot);
+	fx->signer_mute = NULL;
+	channel_close(TAKE(fx->signer_end));
+	fx_until(fx, !signer_client_up(fx->broker.signer));
+	fx->signer.resumed = false;
+	fx_attach_signer(fx);
+	fx_until(fx, slot != NULL);
+	assert_true(json_get_bool(json_get(slot, "result"), "ok", false));
+	json_free(slot);
+	assert_false(audit_stopped(fx->broker.audit, &why));
+	reply = fx_ok(fx, agent, "tool.call", RUN);
+	assert_true(json_get_bool(reply, "ok", false));
+	json_free(reply);
+	fx_close(fx);
+}
+
+static void test_a_request_that_ends_every_signer_is_given_up(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+	struct json *slot;
+	struct err why;
+
+	(void)state;
+	fx_settle(fx);
+	fx->signer_mute = "head.sign";
+	fx_send(fx, agent, "tool.call", RUN, &slot);
+	for (size_t times = 1; times <= 3; times++)
+		end_while_signing(fx, times);
+	fx_until(fx, slot != NULL);
+	assert_string_equal(json_get_str(json_get(slot, "result"), "rejected_by"), "unavailable");
+	json_free(slot);
+	assert_int_equal(fx->signer_muted, 3);
+	assert_true(audit_stopped(fx->broker.audit, &why));
+	assert_non_null(strstr(why.text, "the signer ended"));
+	fx_close(fx);
+}
+
 static void test_before_the_signer_nobody_is_let_in(void **state)
 {
 	struct fx *fx = fx_open_bare(NULL);
@@ -940,6 +1000,8 @@ int main(void)
 		cmocka_unit_test(test_without_the_orchestrator_sessions_end_and_another_goes_on),
 		cmocka_unit_test(test_a_signer_that_comes_back_is_taken_if_it_is_the_same),
 		cmocka_unit_test(test_requests_wait_for_a_signer_that_is_being_restarted),
+		cmocka_unit_test(test_a_signer_that_dies_over_a_head_does_not_stop_the_log),
+		cmocka_unit_test(test_a_request_that_ends_every_signer_is_given_up),
 		cmocka_unit_test(test_before_the_signer_nobody_is_let_in),
 		cmocka_unit_test(test_a_log_that_cannot_be_opened_ends_the_service),
 		cmocka_unit_test(test_stopping_lets_a_running_call_finish),
