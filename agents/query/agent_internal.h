@@ -73,8 +73,12 @@ void agent_move(struct query_agent *agent, enum agent_state state);
 /* agent.c */
 const char *agent_question(const struct query_agent *agent);
 struct json *agent_arguments(const struct query_agent *agent); /* of a call; the caller's */
-void agent_run(struct query_agent *agent);
+void agent_replan(struct query_agent *agent);
 void agent_plan_anew(struct query_agent *agent); /* grounding goes on as without verified queries */
+
+/* running.c: a compiled attempt, to its end or to the next one. */
+void agent_check(struct query_agent *agent); /* its cost first */
+void agent_run(struct query_agent *agent);
 
 /* serve.c */
 /* True when a verified query was found and the agent goes on by itself; then the last thing done.
