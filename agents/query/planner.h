@@ -1,7 +1,7 @@
 /*
  * The built-in planner: read this first.
  *
- *   sentence.c, period.c      the question as words, and phrases of time as dates
+ *   sentence*.c, period.c     the question as words, and phrases of time as dates
  *   vocabulary.c              everything that can be named, from the model and stored values
  *   items.c                   the reading of the words that explains most of them
  *   intent.c                  is data to be changed?
