@@ -149,13 +149,16 @@ static void answer_back(struct conversation *conversation, struct err *err)
 	}
 }
 
-/* A question that brought no metric query leaves the one before where it was. */
+/* A question that was not answered leaves the one before where it was. After an answer that comes
+ * from SQL of another there is no metric query to go on from. */
 static void go_on_from(struct conversation *conversation, const struct json *answer)
 {
-	if (json_is_null(json_get(answer, "query")) || json_get_str(answer, "task") == NULL)
+	bool queried = !json_is_null(json_get(answer, "query"));
+
+	if (!queried && json_is_null(json_get(answer, "rows")))
 		return;
 	mem_free(conversation->after);
-	conversation->after = mem_str(json_get_str(answer, "task"));
+	conversation->after = queried ? mem_str(json_get_str(answer, "task")) : NULL;
 }
 
 static void ask(struct conversation *conversation, const char *question)

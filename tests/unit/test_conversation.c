@@ -210,8 +210,14 @@ static void test_a_follow_up_names_the_question_it_follows(void **state)
 		 .params = "{\"after\":\"t-4\",\"question\":\"S\",\"trace\":false}",
 		 .answer = DONE("t-5")},
 		{ASK("S"), .answer = DONE("t-6")},
+		{ASK("Q"), .answer = queried},
+		/* Rows that no metric query brought: nothing to go on from. */
+		{.method = "ask",
+		 .params = after,
+		 .answer = "{\"task\":\"t-7\",\"status\":\"completed\",\"rows\":[]}"},
+		{ASK("T"), .answer = DONE("t-8")},
 		{0}};
-	char *shown = talk("Q\nR\nR\n1\nS\n/new\nS\n", turns, false);
+	char *shown = talk("Q\nR\nR\n1\nS\n/new\nS\nQ\nR\nT\n", turns, false);
 
 	(void)state;
 	HAS(shown, "the next question stands alone\n");
