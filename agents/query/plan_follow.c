@@ -309,11 +309,11 @@ bool follow_period_bounds(const struct draft *draft, struct period *ret_period)
 
 bool follow_period_words(const struct draft *draft, struct sentence *ret_words)
 {
-	const struct query_period *period = &draft->input->previous->period;
+	const struct metric_query *previous = draft->input->previous;
 	struct err ignored;
 
-	return draft->follows && period->set && period->label != NULL &&
-	       sentence_read(period->label, ret_words, &ignored) == 0;
+	return draft->follows && previous->period.set && previous->period.label != NULL &&
+	       sentence_read(previous->period.label, ret_words, &ignored) == 0;
 }
 
 /* By what it was ordered: the metric that took the place of the one before, or what is shown. */
