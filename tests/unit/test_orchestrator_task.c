@@ -497,6 +497,85 @@ static void test_nobody_waits_for_ever(void **state)
 	sb_close(sb);
 }
 
+/* ---- a broker that is gone when something is to be sent ---- */
+
+/* The orchestrator's own end is closed, and nobody has told it yet. */
+static struct session *lose_broker(struct sb *sb)
+{
+	struct session *session = sb->orchestrator.sessions;
+
+	channel_close(session->broker);
+	return session;
+}
+
+static void test_what_cannot_be_recorded_any_more_is_withheld(void **state)
+{
+	static const char *const endings[] = {"completed", "refused"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+		struct sb *sb = sb_open();
+		size_t ask = sb_ask(sb, "ask", ASK);
+		struct session *session;
+
+		lead_to(sb, QUERY);
+		session = lose_broker(sb);
+		sb_query_ends(sb, endings[i]);
+		assert_string_equal(json_get_str(sb_result(sb, ask), "status"), "failed");
+		assert_null(json_get(sb_result(sb, ask), "rows"));
+		session->broker = NULL;
+		sb_close(sb);
+	}
+}
+
+/* ---- what the store and the clock say ---- */
+
+static void test_a_task_that_the_store_has_ended_does_not_start(void **state)
+{
+	struct sb *sb = sb_open();
+	size_t ask = sb_ask(sb, "ask", ASK);
+	struct sb_request *open = lead_to(sb, OPEN);
+	CLEANUP(json_freep) struct json *answer = json_object();
+	struct err err = {0};
+
+	(void)state;
+	json_set_str(answer, "status", "failed");
+	assert_int_equal(store_finish(sb->orchestrator.store, "t-1", answer, clock_now_us(), &err),
+			 0);
+	sb_reply(open, "{\"task\":\"t-1\",\"record\":1}");
+	sb_reply(sb_expect(sb, sb->broker, "task.close"), CLOSED);
+	assert_string_equal(json_get_str(sb_result(sb, ask), "reason"),
+			    "task t-1 does not wait to start");
+	sb_close(sb);
+}
+
+static void test_without_a_set_day_the_clock_counts(void **state)
+{
+	static const struct {
+		const char *zone, *reason;
+	} cases[] = {{"Europe/Berlin", NULL}, {"Mars/Olympus", "Mars/Olympus"}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct sb *sb = sb_open();
+		size_t ask = sb_ask(sb, "ask", ASK);
+
+		json_remove(sb->config, "today");
+		json_set_str(sb->config, "timezone", cases[i].zone);
+		lead_to(sb, QUERY_DESCRIPTOR);
+		sb_lane(sb, LANE_A1);
+		if (cases[i].reason == NULL) {
+			assert_true(sb->query.running);
+		} else {
+			sb_reply(sb_expect(sb, sb->broker, "task.close"), CLOSED);
+			assert_string_equal(json_get_str(sb_result(sb, ask), "status"), "failed");
+			assert_non_null(strstr(json_get_str(sb_result(sb, ask), "reason"),
+					       cases[i].reason));
+		}
+		sb_close(sb);
+	}
+}
+
 /* ---- traces ---- */
 
 static void test_traces_go_to_whoever_asked_for_them(void **state)
@@ -542,6 +621,9 @@ int main(void)
 		cmocka_unit_test(test_a_cancel_while_it_is_tried_again_is_not_lost),
 		cmocka_unit_test(test_a_queued_task_ends_with_its_session),
 		cmocka_unit_test(test_nobody_waits_for_ever),
+		cmocka_unit_test(test_what_cannot_be_recorded_any_more_is_withheld),
+		cmocka_unit_test(test_a_task_that_the_store_has_ended_does_not_start),
+		cmocka_unit_test(test_without_a_set_day_the_clock_counts),
 		cmocka_unit_test(test_traces_go_to_whoever_asked_for_them),
 	};
 
