@@ -13,7 +13,7 @@ is "without a pinned key it is not called proven" "$code" 12
 has "  and says what stays unproven" "$out$err" "key"
 run writ audit verify -C "$ws" --answer "$ws/answer.json"
 is "an answer is checked against the log" "$code" 0
-for change in 's/420\.0/421.0/' 's/last quarter/last year/' 's/SELECT/SELECT /' 's/East 420.00/East 420.01/'; do
+for change in 's/420\.0/421.0/' 's/net sales last quarter?/net sales last year?/' 's/SELECT/SELECT /' 's/East 420.00/East 420.01/'; do
 	sed "$change" "$ws/answer.json" >"$ws/changed.json"
 	run writ audit verify -C "$ws" --answer "$ws/changed.json"
 	isnt "an answer changed by $change is found" "$code" 0
