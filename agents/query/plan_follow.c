@@ -345,6 +345,8 @@ static void keep_order(struct draft *draft)
 			metric_query_add_order(draft->query, by, previous->order[i].desc);
 	}
 	draft->query->limit = previous->limit;
+	if (draft->query->order_count > 0)
+		kept(draft, "the order");
 }
 
 bool follow_shape(struct draft *draft)

@@ -57,4 +57,11 @@ json "the total" '.rows[0][0]' '850'
 
 run writ ask -C examples/widgets "What was revenue of Widgets last quarter?" --json
 json "widgets" '[.status,.rows[0][0]]' '["completed",1000]'
+
+bare=$(fresh sales bare)
+sed -i '/- list_metrics/d' "$bare/scopes/sales.yaml"
+run writ ask -C "$bare" "What was net sales last quarter?" --json
+json "without list_metrics nothing can be planned" .status '"refused"'
+json "  which names the tool" '.reason | contains("may not use the tool list_metrics")' true
+json "  and says what to add" '.hint | contains("allow list_metrics to sales-query-01")' true
 done_testing

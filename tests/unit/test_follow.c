@@ -246,6 +246,22 @@ static void test_what_is_not_there_any_more_is_refused(void **state)
 		    "not go with this one.");
 }
 
+static void test_the_order_is_kept_and_said_so(void **state)
+{
+	struct metric_query *query = query_of(
+		"{\"metrics\":[\"net_sales\"],\"dimensions\":[{\"field\":\"customers.region\"}],"
+		"\"order\":[{\"by\":\"net_sales\",\"desc\":true}],\"limit\":2}");
+	struct plan *plan = plan_after("sales", query, "last year instead");
+
+	(void)state;
+	assert_int_equal(plan->query->limit, 2);
+	assert_string_equal(json_get_str(json_first(plan->notes), "message"),
+			    "Read together with the question before; kept from it: the metric, the "
+			    "grouping, the order.");
+	plan_free(plan);
+	metric_query_free(query);
+}
+
 static void test_the_note_says_what_was_kept(void **state)
 {
 	struct metric_query *query = query_of(
@@ -268,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_follow_ups_keep_what_they_do_not_change),
 		cmocka_unit_test(test_what_is_not_there_any_more_is_refused),
+		cmocka_unit_test(test_the_order_is_kept_and_said_so),
 		cmocka_unit_test(test_the_note_says_what_was_kept),
 	};
 
