@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "broker/token/constraint.h"
+#include "policy/constraint.h"
 
 /* Every claim, in the order of the payload. */
 static const char *const claim_order[] = {

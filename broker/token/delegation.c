@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/token/constraint.h"
+#include "policy/constraint.h"
 
 static bool same(const char *a, const char *b)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/token/constraint.h"
+#include "policy/constraint.h"
 
 #define HEADER_TYPE "at+jwt"
 

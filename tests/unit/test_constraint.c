@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "broker/token/constraint.h"
+#include "policy/constraint.h"
 
 static struct err err;
 

@@ -6,8 +6,8 @@
  * not 1; values are strings, integers or booleans; a list holds nothing twice; min above max and an
  * empty any are malformed; one_of [] matches nothing. An unknown type or member is malformed.
  */
-#ifndef BROKER_TOKEN_CONSTRAINT_H
-#define BROKER_TOKEN_CONSTRAINT_H
+#ifndef POLICY_CONSTRAINT_H
+#define POLICY_CONSTRAINT_H
 
 #include <stdbool.h>
 

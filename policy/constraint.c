@@ -6,7 +6,7 @@
  * Cost: constraint_valid() bounds the number of constraints of a tool, and each pair of parent and
  * child clauses is compared once, so a hostile grant cannot make this expensive.
  */
-#include "broker/token/constraint.h"
+#include "policy/constraint.h"
 
 #include <string.h>
 
