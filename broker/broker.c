@@ -10,7 +10,10 @@
 
 struct setting broker_setting(const struct broker *broker)
 {
-	return (struct setting){.now_s = broker_now_s(broker)};
+	return (struct setting){
+		.now_s = broker_now_s(broker),
+		.environment = json_get_str(broker->config->setting, "environment"),
+	};
 }
 
 bool broker_log_works(const struct broker *broker, struct err *ret_why)

@@ -27,6 +27,7 @@ static void call_free(struct call *call)
 	fact_names_clear(&call->columns);
 	fact_names_clear(&call->functions);
 	json_free(call->arguments);
+	json_free(call->decided_on);
 	json_free(call->who);
 	json_free(call->result);
 	mem_free(call->tool_name);
@@ -160,6 +161,7 @@ static bool check_arguments(struct call *call)
 				    err.text);
 		return false;
 	}
+	call->decided_on = tool_fill_defaults(call->tool, call->arguments);
 	call->rows_asked = json_get_int(call->arguments, "rows", WRIT_ROWS_DEFAULT);
 	return true;
 }

@@ -44,7 +44,7 @@ static bool function_granted(const struct json *view, const char *function)
 /* The agent's own words may be repeated to it; nothing else is named. */
 static void refuse_denied(struct call *call)
 {
-	const struct json *view = call_view(call->agent, call->tool->name, call->database);
+	const struct json *view = call_own_view(call, call->database);
 
 	for (size_t i = 0; i < call->functions.count; i++) {
 		if (!function_granted(view, call->functions.items[i])) {
@@ -69,7 +69,7 @@ static bool refuse_hidden_table(struct call *call)
 
 	if (call->tool->way != TOOL_VIEW || table == NULL)
 		return false;
-	view = call_view(call->agent, call->tool->name, call->database);
+	view = call_own_view(call, call->database);
 	if (view_table(view, table) != NULL)
 		return false;
 	if (call->effect == EFFECT_ALLOW) { /* granted, but not to this kind of tool */

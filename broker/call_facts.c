@@ -54,6 +54,7 @@ void call_facts(const struct call *call, struct call_facts *ret_facts)
 		.agent = call->agent->name,
 		.subject = agent_subject(call->agent),
 		.setting = broker_setting(call->broker),
+		.arguments = call->decided_on,
 		.tool = call->tool->name,
 		.database = call->database,
 		.tables = borrow(&call->tables),
@@ -62,23 +63,43 @@ void call_facts(const struct call *call, struct call_facts *ret_facts)
 	};
 }
 
-const struct json *call_view(struct agent *agent, const char *tool, const char *database)
+/* As long as its key is the same a view is: rules that look at the clock tell by the minute, and
+ * a view for one call's arguments is for no other call. */
+static char *view_key(const struct broker *broker, const char *tool, const struct json *arguments,
+		      const char *database, const struct setting *setting)
+{
+	const struct bundle *bundle = broker->config->bundle;
+
+	if (arguments != NULL && bundle_uses_arguments(bundle))
+		return NULL;
+	return mem_format("%s/%s/%lld/%lld", tool, database,
+			  (long long)token_store_epoch(broker->store),
+			  bundle_uses_time(bundle) ? (long long)setting->now_s / 60 : 0);
+}
+
+const struct json *call_view(struct agent *agent, const char *tool, const struct json *arguments,
+			     const char *database)
 {
 	struct broker *broker = agent->peer.broker;
 	struct subject subject = agent_subject(agent);
 	struct setting setting = broker_setting(broker);
 	CLEANUP(mem_freep)
-	char *key = mem_format("%s/%s/%lld", tool, database,
-			       (long long)token_store_epoch(broker->store));
+	char *key = view_key(broker, tool, arguments, database, &setting);
 
-	if (agent->view_key != NULL && strcmp(agent->view_key, key) == 0)
+	if (key != NULL && agent->view_key != NULL && strcmp(agent->view_key, key) == 0)
 		return agent->view;
 	json_free(agent->view);
 	mem_free(agent->view_key);
 	agent->view = policy_view(broker->config->bundle, agent->name, &subject, &setting, tool,
-				 database);
+				  arguments, database);
 	agent->view_key = TAKE(key);
 	return agent->view;
+}
+
+const struct json *call_own_view(const struct call *call, const char *database)
+{
+	return call_view(call->agent, call->tool->name,
+			 call->tool->way == TOOL_STATEMENT ? NULL : call->decided_on, database);
 }
 
 const char *call_pool_key(struct agent *agent, const struct token_claims *claims)
@@ -104,7 +125,7 @@ const char *call_pool_key(struct agent *agent, const struct token_claims *claims
 
 static bool database_visible(struct call *call, const char *database)
 {
-	const struct json *view = call_view(call->agent, call->tool->name, database);
+	const struct json *view = call_own_view(call, database);
 
 	return json_len(json_get(view, "tables")) > 0;
 }

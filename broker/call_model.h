@@ -27,6 +27,7 @@ struct call {
 	char *tool_name;	 /* as asked for */
 	bool arguments_fit;	 /* they were an object, or absent */
 	struct json *arguments;	 /* as given, less the database; an object */
+	struct json *decided_on; /* arguments as the tool gets them, defaults filled in */
 	struct json *who;	 /* the fields that all its records share */
 	char *database;		 /* NULL until it is known */
 	char *statement;	 /* prepared at the connector, not yet executed or dropped */
@@ -79,8 +80,12 @@ void fact_names_add(struct fact_names *names, const char *name);
 struct json *fact_names_json(const struct fact_names *names);
 /* Borrowed from the call and its agent, which must still be there. */
 void call_facts(const struct call *call, struct call_facts *ret_facts);
-/* What the tool may show this agent; lent until the next. */
-const struct json *call_view(struct agent *agent, const char *tool, const char *database);
+/* What the tool may show this agent; lent until the next. arguments: NULL before there is a call.
+ */
+const struct json *call_view(struct agent *agent, const char *tool, const struct json *arguments,
+			     const char *database);
+/* The same, for the call itself. */
+const struct json *call_own_view(const struct call *call, const char *database);
 /* Names the connections that may serve this agent under its present token. */
 const char *call_pool_key(struct agent *agent, const struct token_claims *claims);
 /* The database the call speaks of; false after refusing. */

@@ -68,13 +68,13 @@ void call_reach(struct agent *agent, struct json *result)
 	struct json *data = json_array();
 
 	for (size_t i = 0; i < tool_count(); i++)
-		if (policy_tool_visible(bundle, agent->name, &subject, &setting,
-					tool_at(i)->name))
+		if (policy_tool_visible(bundle, agent->name, &subject, &setting, tool_at(i)->name,
+					true))
 			json_push_str(tools, tool_at(i)->name);
 	for (size_t c = 0; c < connectors->count; c++) {
 		const char *name = connectors->items[c]->name;
 
-		if (json_len(json_get(call_view(agent, "run_query", name), "tables")) > 0)
+		if (json_len(json_get(call_view(agent, "run_query", NULL, name), "tables")) > 0)
 			json_push_str(data, name);
 	}
 	json_set(result, "tools", tools);
@@ -96,12 +96,13 @@ struct json *call_tool_list(struct agent *agent)
 		const struct tool *tool = tool_at(i);
 		size_t visible = 0;
 
-		if (!policy_tool_visible(bundle, agent->name, &subject, &setting, tool->name))
+		if (!policy_tool_visible(bundle, agent->name, &subject, &setting, tool->name, true))
 			continue;
 		for (size_t c = 0; connectors->count > 1 && c < connectors->count; c++) {
 			const char *name = connectors->items[c]->name;
 
-			if (json_len(json_get(call_view(agent, tool->name, name), "tables")) > 0)
+			if (json_len(json_get(call_view(agent, tool->name, NULL, name), "tables")) >
+			    0)
 				databases[visible++] = name;
 		}
 		json_push(tools, tool_describe(tool, databases, visible));

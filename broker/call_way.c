@@ -218,8 +218,7 @@ static void ask_prepare(struct call *call)
 	}
 	params = json_object();
 	json_set_str(params, "grant", call_pool_key(call->agent, claims));
-	json_set(params, "view",
-		 json_copy(call_view(call->agent, call->tool->name, call->database)));
+	json_set(params, "view", json_copy(call_own_view(call, call->database)));
 	json_set_str(params, "sql", json_get_str(call->arguments, "sql"));
 	json_set_int(params, "time_ms", prepare_ms(call));
 	if (ask(call, "prepare", params, prepare_ms(call), on_prepared, &err) < 0)
@@ -236,14 +235,13 @@ void call_prepare(struct call *call)
 	char *column;
 
 	if (call->tool->way == TOOL_STATEMENT &&
-	    policy_tool_visible(call->broker->config->bundle, call->agent->name, &subject,
-				&setting, call->tool->name)) {
+	    policy_tool_visible(call->broker->config->bundle, call->agent->name, &subject, &setting,
+				call->tool->name, false)) {
 		ask_prepare(call);
 		return;
 	}
 	if (call->tool->way == TOOL_VIEW && table != NULL) {
-		spelled =
-			view_table(call_view(call->agent, call->tool->name, call->database), table);
+		spelled = view_table(call_own_view(call, call->database), table);
 		fact_names_add(&call->tables, spelled == NULL ? table : spelled);
 		column = mem_format("%s.", spelled == NULL ? table : spelled);
 		fact_names_add(&call->columns, column);
@@ -301,8 +299,7 @@ static int ask_tool(struct call *call, struct err *err)
 	json_set_str(params, "grant", call_pool_key(call->agent, claims));
 	json_set_str(params, "tool", call->tool->name);
 	json_set(params, "arguments", json_copy(call->arguments));
-	json_set(params, "view",
-		 json_copy(call_view(call->agent, call->tool->name, call->database)));
+	json_set(params, "view", json_copy(call_own_view(call, call->database)));
 	json_set(params, "limits", limits_json(call));
 	return ask(call, "tool", params, call->limits.time_ms, on_executed, err);
 }
@@ -311,7 +308,7 @@ static int ask_tool(struct call *call, struct err *err)
 static void answer_here(struct call *call)
 {
 	const struct json *model = json_get(call->broker->config->models, call->database);
-	const struct json *view = call_view(call->agent, call->tool->name, call->database);
+	const struct json *view = call_own_view(call, call->database);
 
 	call->result = json_object();
 	json_set_bool(call->result, "ok", true);

@@ -13,6 +13,7 @@
 
 #define BUNDLE_FILE_MAX (32u << 20)
 #define USERS_FILE_MAX (4u << 20)
+#define SETTING_FILE_MAX 4096u
 #define MODEL_FILE_MAX (8u << 20)
 
 void config_free(struct config *config)
@@ -21,6 +22,7 @@ void config_free(struct config *config)
 		return;
 	bundle_free(config->bundle);
 	user_map_free(config->users);
+	json_free(config->setting);
 	json_free(config->models);
 	mem_free(config);
 }
@@ -91,6 +93,25 @@ static int load_users(int config_fd, struct user_map **ret_users, struct err *er
 	return user_map_read(json, ret_users, err) < 0 ? err_wrap(err, "users.json") : 0;
 }
 
+/* Absent where nothing was named when it was written: no environment. */
+static int load_setting(int config_fd, struct json **ret_setting, struct err *err)
+{
+	static const char *const members[] = {"environment", NULL};
+	CLEANUP(json_freep) struct json *json = NULL;
+
+	if (load_json(config_fd, "setting.json", SETTING_FILE_MAX, &json, err) < 0) {
+		if (err->kind != ERR_NOT_FOUND)
+			return -1;
+		err_clear(err);
+		json = json_object();
+	}
+	if (json_only(json, members, err) < 0 || (!json_is_null(json_get(json, "environment")) &&
+						  json_get_str(json, "environment") == NULL))
+		return err_set(err, ERR_INVALID, "setting.json: not {\"environment\": name}");
+	*ret_setting = TAKE(json);
+	return 0;
+}
+
 static int load_models(int config_fd, struct json **ret_models, struct err *err)
 {
 	CLEANUP(json_freep) struct json *json = NULL;
@@ -114,6 +135,7 @@ int config_load(int config_fd, struct config **ret_config, struct err *err)
 	if (load_bundle(config_fd, &config->bundle, err) < 0)
 		return err_wrap(err, "state/config/policy");
 	if (load_users(config_fd, &config->users, err) < 0 ||
+	    load_setting(config_fd, &config->setting, err) < 0 ||
 	    load_models(config_fd, &config->models, err) < 0)
 		return err_wrap(err, "state/config");
 	*ret_config = TAKE(config);

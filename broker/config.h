@@ -13,7 +13,8 @@
 struct config {
 	struct bundle *bundle;
 	struct user_map *users;
-	struct json *models; /* source -> semantic model; an empty object without model.json */
+	struct json *setting; /* {"environment": name or null} */
+	struct json *models;  /* source -> semantic model; an empty object without model.json */
 };
 
 MUST_CHECK int config_load(int config_fd, struct config **ret_config, struct err *err);

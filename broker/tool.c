@@ -176,6 +176,19 @@ int tool_check_arguments(const struct tool *tool, const struct json *arguments, 
 	return 0;
 }
 
+struct json *tool_fill_defaults(const struct tool *tool, const struct json *arguments)
+{
+	struct json *filled = json_copy(arguments);
+
+	for (size_t i = 0; i < TOOL_ARGUMENTS_MAX && tool->arguments[i].name != NULL; i++) {
+		const struct tool_argument *argument = &tool->arguments[i];
+
+		if (!argument->required && json_get(filled, argument->name) == NULL)
+			json_set_int(filled, argument->name, argument->fallback);
+	}
+	return filled;
+}
+
 static struct json *describe_argument(const struct tool_argument *argument)
 {
 	struct json *schema = json_object();

@@ -50,6 +50,9 @@ const struct tool *tool_at(size_t index);
 MUST_CHECK int tool_check_arguments(const struct tool *tool, const struct json *arguments,
 				    struct err *err);
 
+/* The arguments with what an agent left out, as rules see them. The caller owns the result. */
+struct json *tool_fill_defaults(const struct tool *tool, const struct json *arguments);
+
 /* {"name","description","inputSchema"}; JSON Schema 2020-12. With several databases each tool also
  * takes "database", whose names are listed. The caller owns the result. */
 struct json *tool_describe(const struct tool *tool, const char *const *databases,

@@ -29,6 +29,7 @@ void user_clear(struct user *user)
 	mem_free(user->groups);
 	mem_free(user->name);
 	mem_free(user->tenant);
+	json_free(user->attributes);
 	*user = (struct user){0};
 }
 
@@ -57,6 +58,35 @@ static bool name_fits(const char *name)
 			    "_.@-") == len;
 }
 
+static bool is_scalar(const struct json *value)
+{
+	enum json_type type = json_type(value);
+
+	return type == JSON_STRING || type == JSON_INT || type == JSON_BOOL;
+}
+
+static int read_attributes(const struct json *attributes, struct user *user, struct err *err)
+{
+	if (json_is_null(attributes))
+		return 0;
+	if (json_type(attributes) != JSON_OBJECT || json_len(attributes) > USER_ATTRIBUTES_MAX)
+		return err_set(err, ERR_INVALID, "attributes must be an object of at most %d",
+			       USER_ATTRIBUTES_MAX);
+	json_each(value, attributes)
+	{
+		bool sound = is_scalar(value) || json_type(value) == JSON_ARRAY;
+
+		if (json_type(value) == JSON_ARRAY)
+			json_each(item, value) sound = sound && is_scalar(item);
+		if (!sound)
+			return err_set(err, ERR_INVALID,
+				       "attribute %.64s is no text, integer, truth value or list",
+				       json_key(value));
+	}
+	user->attributes = json_copy(attributes);
+	return 0;
+}
+
 static int read_rights(const struct json *object, struct user *user, struct err *err)
 {
 	const struct json *groups;
@@ -75,6 +105,8 @@ static int read_rights(const struct json *object, struct user *user, struct err 
 			return err_set(err, ERR_INVALID, "a group is not a name");
 		user->groups[user->group_count++] = mem_str(name);
 	}
+	if (read_attributes(json_get(object, "attributes"), user, err) < 0)
+		return -1;
 	if (json_is_null(tenant))
 		return 0;
 	if (json_str(tenant) == NULL || !name_fits(json_str(tenant)))
@@ -103,7 +135,8 @@ static const struct entry *entry_by_uid(const struct user_map *map, int64_t uid)
 
 static int read_entry(struct user_map *map, const struct json *object, struct err *err)
 {
-	static const char *const members[] = {"uid", "name", "groups", "tenant", NULL};
+	static const char *const members[] = {"uid",	"name",	      "groups",
+					      "tenant", "attributes", NULL};
 	struct entry *entry = &map->entries[map->count];
 	const char *name;
 	int64_t uid;
@@ -131,7 +164,7 @@ static int read_entry(struct user_map *map, const struct json *object, struct er
 
 static int read_anyone(struct user_map *map, const struct json *object, struct err *err)
 {
-	static const char *const members[] = {"groups", "tenant", NULL};
+	static const char *const members[] = {"groups", "tenant", "attributes", NULL};
 
 	if (json_is_null(object))
 		return 0;
@@ -171,6 +204,7 @@ static void copy_rights(const struct user *from, struct user *to)
 	for (size_t i = 0; i < from->group_count; i++)
 		to->groups[to->group_count++] = mem_str(from->groups[i]);
 	to->tenant = mem_str(from->tenant);
+	to->attributes = from->attributes == NULL ? NULL : json_copy(from->attributes);
 }
 
 /* The login, or "uid-N" where it is missing, unfit, or stands for someone else. */
@@ -237,7 +271,8 @@ static bool text_equal(const char *a, const char *b)
 bool user_equal(const struct user *a, const struct user *b)
 {
 	if (!text_equal(a->name, b->name) || !text_equal(a->tenant, b->tenant) ||
-	    a->owner != b->owner || a->mapped != b->mapped || a->group_count != b->group_count)
+	    !json_equal(a->attributes, b->attributes) || a->owner != b->owner ||
+	    a->mapped != b->mapped || a->group_count != b->group_count)
 		return false;
 	for (size_t i = 0; i < a->group_count; i++) {
 		if (strcmp(a->groups[i], b->groups[i]) != 0)
@@ -252,5 +287,6 @@ struct subject user_subject(const struct user *user)
 		.user = user->name,
 		.groups = {(const char *const *)user->groups, user->group_count},
 		.tenant = user->tenant,
+		.attributes = user->attributes,
 	};
 }

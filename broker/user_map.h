@@ -15,15 +15,18 @@
 #include "policy/policy.h"
 
 #define USER_NAME_MAX 64
+#define USER_ATTRIBUTES_MAX 32
 #define USER_GROUPS_MAX 64 /* of one user; rules name far fewer */
 
 struct user {
 	char *name; /* owned; the groups and the tenant too */
 	char **groups;
 	size_t group_count;
-	char *tenant; /* NULL when none */
-	bool owner;   /* of the workspace */
-	bool mapped;  /* by users; false for an owner who is not, and who therefore may not ask */
+	char *tenant;		 /* NULL when none */
+	struct json *attributes; /* NULL when none; an object of texts, integers, booleans and lists
+				    of these */
+	bool owner;		 /* of the workspace */
+	bool mapped; /* by users; false for an owner who is not, and who therefore may not ask */
 };
 
 struct user_map; /* immutable */

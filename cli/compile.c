@@ -12,6 +12,7 @@
 
 #include "agents/query/verified/verified_source.h"
 #include "base/clock.h"
+#include "cli/catalog.h"
 #include "cli/cli.h"
 #include "cli/program_roles.h"
 #include "policy/workspace.h"
@@ -41,7 +42,8 @@ static int compile(const char *workspace)
 		return cli_fail(EXIT_USAGE, "%s cannot be opened", workspace);
 	if (geteuid() == 0 && check_roles(fd, workspace, &err) < 0)
 		return cli_fail(EXIT_UNAVAILABLE, "%s", err.text);
-	if (workspace_compile(fd, workspace, verified_models_compile, &problems, &err) < 0)
+	if (workspace_compile(fd, workspace, verified_models_compile, catalogs_read, &problems,
+			      &err) < 0)
 		return cli_fail(err.kind == ERR_DENIED ? EXIT_UNAVAILABLE : EXIT_USAGE, "%s",
 				err.text);
 	problems_print(&problems, stderr);

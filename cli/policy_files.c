@@ -51,14 +51,10 @@ static int read_bundle(struct policy_files *files, struct err *err)
 	return 0;
 }
 
-static int check_names(struct policy_files *files, int flags, struct err *err)
+static int check_names(struct policy_files *files, struct err *err)
 {
 	struct known_names known = {.users = files->workspace.users};
 
-	if (flags & POLICY_WITH_DATA)
-		catalogs_read(files->workspace.service, &files->catalogs, &files->notes);
-	else
-		files->notes = json_array();
 	known.catalogs = files->catalogs;
 	return policy_check_names(files->fd, &known, &files->problems, err);
 }
@@ -66,6 +62,8 @@ static int check_names(struct policy_files *files, int flags, struct err *err)
 static int read_files(struct policy_files *files, int flags, struct err *err)
 {
 	struct names databases;
+	struct names environments;
+	struct policy_world world = {NULL};
 
 	files->fd = open(files->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (files->fd < 0)
@@ -74,9 +72,17 @@ static int read_files(struct policy_files *files, int flags, struct err *err)
 			   &files->problems, err) < 0)
 		return -1;
 	databases = (struct names){files->workspace.sources, files->workspace.source_count};
-	if (policy_compile(files->fd, databases.count == 0 ? NULL : &databases, &files->bytes,
-			   &files->problems, err) < 0 ||
-	    read_bundle(files, err) < 0 || check_names(files, flags, err) < 0)
+	environments =
+		(struct names){files->workspace.environments, files->workspace.environment_count};
+	if (flags & POLICY_WITH_DATA)
+		catalogs_read(files->workspace.service, &files->catalogs, &files->notes);
+	else
+		files->notes = json_array();
+	world.environments = &environments;
+	world.catalogs = files->catalogs;
+	world.databases = databases.count == 0 ? NULL : &databases;
+	if (policy_compile(files->fd, &world, &files->bytes, &files->problems, err) < 0 ||
+	    read_bundle(files, err) < 0 || check_names(files, err) < 0)
 		return -1;
 	problems_sort(&files->problems);
 	read_in_force(files);

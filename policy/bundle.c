@@ -138,8 +138,8 @@ static int read_scopes(const struct json *scopes, struct err *err)
 
 static int read_all(struct bundle *bundle, struct err *err)
 {
-	static const char *const keys[] = {"agents", "functions",   "rules",
-					   "scopes", "writ_bundle", NULL};
+	static const char *const keys[] = {"agents", "functions",   "known", "rules",
+					   "scopes", "writ_bundle", "zones", NULL};
 	const struct json *scopes;
 	const struct json *agents;
 	const struct json *functions;
@@ -157,7 +157,9 @@ static int read_all(struct bundle *bundle, struct err *err)
 	    json_want_array(bundle->source, "rules", &rules, err) < 0)
 		return -1;
 	if (read_scopes(scopes, err) < 0 || read_agents(bundle, agents, scopes, err) < 0 ||
-	    bundle_functions_read(bundle, functions, err) < 0)
+	    bundle_functions_read(bundle, functions, err) < 0 ||
+	    bundle_known_read(bundle, json_get(bundle->source, "known"), err) < 0 ||
+	    bundle_zones_read(bundle, json_get(bundle->source, "zones"), err) < 0)
 		return -1;
 	return bundle_rules_read(bundle, rules, err);
 }
@@ -185,6 +187,7 @@ void bundle_free(struct bundle *bundle)
 		mem_free(bundle->agents[i].hands_to);
 	for (size_t i = 0; i < bundle->function_set_count; i++)
 		mem_free(bundle->functions[i].functions.items);
+	bundle_world_clear(bundle);
 	bundle_index_clear(&bundle->index);
 	mem_free(bundle->rules);
 	mem_free(bundle->agents);
@@ -237,6 +240,16 @@ const char *bundle_rule_id(const struct bundle *bundle, size_t index)
 const char *bundle_rule_at(const struct bundle *bundle, size_t index)
 {
 	return bundle->rules[index].at;
+}
+
+bool bundle_uses_time(const struct bundle *bundle)
+{
+	return bundle->uses_time;
+}
+
+bool bundle_uses_arguments(const struct bundle *bundle)
+{
+	return bundle->uses_arguments;
 }
 
 size_t bundle_agent_count(const struct bundle *bundle)

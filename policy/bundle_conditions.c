@@ -32,6 +32,39 @@ static void add(struct reading *reading, enum condition_kind kind, const char *k
 	find_place(reading->places, key, &condition->place);
 }
 
+static void add_if(struct reading *reading, enum condition_kind kind, const char *key,
+		   const struct json *want)
+{
+	if (want != NULL)
+		add(reading, kind, key, want);
+}
+
+/* One condition for each member: "arguments.rows". */
+static void add_members(struct reading *reading, enum condition_kind kind, const char *key,
+			const struct json *object)
+{
+	uint32_t item = 0;
+
+	json_each(want, object)
+	{
+		char *owned = mem_format("%s.%s", key, json_key(want));
+		struct condition *condition;
+
+		add(reading, kind, owned, want);
+		condition = &reading->rule->conditions[reading->rule->condition_count - 1];
+		condition->owned_key = owned;
+		condition->item = item++;
+	}
+}
+
+static void add_time(struct reading *reading, const struct json *time)
+{
+	add_if(reading, CONDITION_FROM, "time.from", json_get(time, "from"));
+	add_if(reading, CONDITION_UNTIL, "time.until", json_get(time, "until"));
+	add_if(reading, CONDITION_DAYS, "time.days", json_get(time, "days"));
+	add_if(reading, CONDITION_HOURS, "time.hours", json_get(time, "hours"));
+}
+
 static void add_data(struct reading *reading, const struct json *data)
 {
 	const struct json *tables = json_get(data, "tables");
@@ -78,10 +111,20 @@ int bundle_conditions_read(struct rule *rule, const struct json *json, struct er
 
 	if (check_places(reading.places, err) < 0)
 		return -1;
-	rule->conditions = mem_array(CONDITION_KIND_COUNT, sizeof(*rule->conditions));
+	rule->conditions =
+		mem_array(CONDITION_KIND_COUNT + rule->attribute_count + rule->argument_count,
+			  sizeof(*rule->conditions));
 	add(&reading, CONDITION_AGENTS, "agents", json_get(json, "agents"));
 	add(&reading, CONDITION_TOOLS, "tools", json_get(json, "tools"));
+	add_if(&reading, CONDITION_PHASE, "phase", json_get(json, "phase"));
 	add(&reading, CONDITION_USERS, "users", json_get(json, "users"));
+	add_if(&reading, CONDITION_TENANTS, "tenants", json_get(json, "tenants"));
+	add_if(&reading, CONDITION_ENVIRONMENTS, "environments", json_get(json, "environments"));
+	add_time(&reading, json_get(json, "time"));
+	add_members(&reading, CONDITION_ATTRIBUTE, "attributes", json_get(json, "attributes"));
 	add_data(&reading, json_get(json, "data"));
+	add_members(&reading, CONDITION_ARGUMENT, "arguments", json_get(json, "arguments"));
+	if (rule->effect == EFFECT_ALLOW)
+		add_if(&reading, CONDITION_CLOSED, "arguments", json_get(json, "arguments"));
 	return 0;
 }

@@ -8,6 +8,8 @@
 #ifndef POLICY_BUNDLE_MODEL_H
 #define POLICY_BUNDLE_MODEL_H
 
+#include "policy/json_path.h"
+#include "policy/matcher.h"
 #include "policy/policy.h"
 #include "policy/symbols.h"
 
@@ -22,11 +24,68 @@ struct symbol_set { /* ascending, no duplicates */
 
 struct rule_table {
 	symbol_t table;
-	bool all; /* every column */
+	bool all; /* every column, known or not */
 	struct symbol_set columns;
-	const struct json *source; /* its value in the bundle: "all" or the list */
+	const struct json *source; /* "all", or the list of columns */
+	struct json *owned_source; /* when the list stands nowhere in the bundle */
 	const char *name;	   /* as written */
 };
+
+/* A table as it was when the policy was compiled: "all" in a rule that grants means these columns,
+ * and what was added since is granted to nobody. */
+struct known_table {
+	symbol_t table;
+	const struct json *columns;
+	struct symbol_set set;
+};
+
+struct known_database {
+	symbol_t database;
+	struct known_table *tables; /* ascending by symbol */
+	size_t table_count;
+};
+
+/* Offsets of a time zone from ZONE_FROM_S to ZONE_UNTIL_S, so that no decision reads a file. */
+struct zone_change {
+	int64_t from_s;
+	int64_t offset_s;
+};
+
+struct zone {
+	const char *name;
+	struct zone_change *changes; /* ascending; the first is at ZONE_FROM_S */
+	size_t count;
+};
+#define ZONE_FROM_S 1704067200LL  /* 2024-01-01 */
+#define ZONE_UNTIL_S 3313526400LL /* 2075-01-01 */
+
+struct rule_hours { /* minutes of the day: from <= now < until */
+	int from;
+	int until;
+};
+#define RULE_HOURS_MAX 16u
+
+struct rule_time {
+	const struct zone *zone;
+	int64_t from_day; /* days since 1970-01-01, both inclusive */
+	int64_t until_day;
+	unsigned weekdays; /* bit 0 is Monday */
+	struct rule_hours hours[RULE_HOURS_MAX];
+	size_t hour_count;
+};
+
+struct rule_attribute {
+	const char *name;
+	struct matcher *matcher;
+};
+
+struct rule_argument {
+	struct json_path path;
+	struct matcher *matcher;
+};
+#define RULE_MATCHERS_MAX 64u /* attributes or arguments of one rule; a mask of 64 bits */
+
+enum rule_phase { RULE_ALWAYS, RULE_LISTING, RULE_CALLING };
 
 enum data_kind {
 	DATA_NONE, /* calls that touch no database; only in allow */
@@ -59,7 +118,19 @@ struct rule {
 	struct symbol_set tools;
 	struct rule_data data;
 	struct call_limits limits; /* for allow; within the bounds of limits.h */
-	struct condition *conditions; /* condition.h; in the order of its kinds */
+	enum rule_phase phase;
+	struct symbol_set only_tenants;
+	struct symbol_set environments;
+	struct rule_time time;
+	struct rule_attribute *attributes;
+	size_t attribute_count;
+	struct rule_argument *arguments;
+	size_t argument_count;
+	struct rule_limit *rates; /* for allow */
+	size_t rate_count;
+	struct approval_terms approval; /* for ask */
+	const char **approvers;		/* owned array behind approval.by */
+	struct condition *conditions;	/* condition.h; in the order of its kinds */
 	size_t condition_count;
 };
 
@@ -96,6 +167,12 @@ struct bundle {
 	size_t agent_count;
 	struct function_set *functions;
 	size_t function_set_count;
+	struct known_database *known;
+	size_t known_count;
+	struct zone *zones;
+	size_t zone_count;
+	bool uses_time; /* some rule looks at the clock */
+	bool uses_arguments;
 	struct rule *rules;
 	size_t rule_count;
 	struct rule_index index;
@@ -119,6 +196,27 @@ MUST_CHECK int bundle_rules_read(struct bundle *bundle, const struct json *rules
 void rule_clear(struct rule *rule);
 
 const struct bundle_agent *bundle_agent_find(const struct bundle *bundle, const char *name);
+
+/* bundle_world.c: what the rules were compiled against */
+MUST_CHECK int bundle_known_read(struct bundle *bundle, const struct json *known, struct err *err);
+MUST_CHECK int bundle_zones_read(struct bundle *bundle, const struct json *zones, struct err *err);
+void bundle_world_clear(struct bundle *bundle);
+/* NULL when nothing is known of that table, or of its database. */
+const struct known_table *bundle_known_table(const struct bundle *bundle, symbol_t database,
+					     symbol_t table);
+const struct known_database *bundle_known_database(const struct bundle *bundle, symbol_t database);
+const struct zone *bundle_zone(const struct bundle *bundle, const char *name);
+/* False outside of the years the bundle knows. */
+bool zone_offset(const struct zone *zone, int64_t utc_s, int64_t *ret_offset_s);
+
+/* bundle_data.c, bundle_when.c, bundle_terms.c: members of one rule; absent ones ask nothing */
+MUST_CHECK int bundle_data_read(struct bundle *bundle, const struct json *json, enum effect effect,
+				struct rule_data *data, struct err *err);
+MUST_CHECK int bundle_when_read(struct bundle *bundle, const struct json *json, struct rule *rule,
+				struct err *err);
+MUST_CHECK int bundle_terms_read(const struct json *json, struct rule *rule, struct err *err);
+MUST_CHECK int bundle_matchers_read(const struct json *json, struct rule *rule, struct err *err);
+void rule_data_clear(struct rule_data *data);
 
 /* bundle_conditions.c; the rule is read already. places: "users" -> "24:12", may be NULL */
 MUST_CHECK int bundle_conditions_read(struct rule *rule, const struct json *json, struct err *err);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "include/writ/limits.h"
-#include "policy/bundle_model.h"
+#include "policy/condition.h"
 
 int bundle_functions_read(struct bundle *bundle, const struct json *lists, struct err *err)
 {
@@ -19,106 +19,6 @@ int bundle_functions_read(struct bundle *bundle, const struct json *lists, struc
 		if (names_read(bundle, list, false, &set->functions, err) < 0)
 			return err_wrap(err, "functions %s", set->name);
 	}
-	return 0;
-}
-
-static int read_functions(const struct bundle *bundle, const struct json *names,
-			  struct rule_data *data, struct err *err)
-{
-	data->functions = mem_array(json_len(names), sizeof(*data->functions));
-	json_each(item, names)
-	{
-		const char *name;
-		const struct symbol_set *found = NULL;
-
-		if (name_read(item, &name, err) < 0)
-			return -1;
-		for (size_t i = 0; i < bundle->function_set_count; i++)
-			if (strcmp(bundle->functions[i].name, name) == 0)
-				found = &bundle->functions[i].functions;
-		if (found == NULL)
-			return err_set(err, ERR_INVALID, "unknown list of functions %s", name);
-		data->functions[data->function_list_count++] = found;
-	}
-	return 0;
-}
-
-static int compare_tables(const void *left, const void *right)
-{
-	const struct rule_table *a = left;
-	const struct rule_table *b = right;
-
-	return a->table < b->table ? -1 : a->table > b->table;
-}
-
-static int read_table(struct bundle *bundle, const struct json *value, bool folded,
-		      struct rule_table *table, struct err *err)
-{
-	const char *word = json_str(value);
-
-	table->source = value;
-	table->name = json_key(value);
-	table->table = folded ? symbols_add_folded(&bundle->symbols, table->name)
-			      : symbols_add(&bundle->symbols, table->name);
-	table->all = word != NULL && strcmp(word, "all") == 0;
-	if (table->all)
-		return 0;
-	if (names_read(bundle, value, folded, &table->columns, err) < 0)
-		return err_wrap(err, "columns of %s", table->name);
-	return 0;
-}
-
-static int read_tables(struct bundle *bundle, const struct json *tables, bool folded,
-		       struct rule_data *data, struct err *err)
-{
-	const char *word = json_str(tables);
-
-	if (word != NULL && strcmp(word, "all") == 0 && folded) {
-		data->tables_all = true;
-		return 0;
-	}
-	if (json_type(tables) != JSON_OBJECT)
-		return err_set(err, ERR_INVALID, "tables must be an object%s",
-			       folded ? " or \"all\"" : "");
-	data->tables = mem_array(json_len(tables), sizeof(*data->tables));
-	json_each(value,
-		  tables) if (read_table(bundle, value, folded, &data->tables[data->table_count++],
-					 err) < 0) return -1;
-	if (data->table_count > 0)
-		qsort(data->tables, data->table_count, sizeof(*data->tables), compare_tables);
-	for (size_t i = 1; i < data->table_count; i++)
-		if (data->tables[i].table == data->tables[i - 1].table)
-			return err_set(err, ERR_INVALID, "table %s stands twice",
-				       data->tables[i].name);
-	return 0;
-}
-
-static int read_data(struct bundle *bundle, const struct json *json, enum effect effect,
-		     struct rule_data *data, struct err *err)
-{
-	static const char *const keys[] = {"database", "functions", "tables", NULL};
-	const char *word = json_str(json);
-	const struct json *functions;
-	bool takes_away = effect != EFFECT_ALLOW;
-
-	if (word != NULL && strcmp(word, takes_away ? "all" : "none") == 0) {
-		data->kind = takes_away ? DATA_ALL : DATA_NONE;
-		return 0;
-	}
-	data->kind = DATA_SOME;
-	if (json_type(json) != JSON_OBJECT)
-		return err_set(err, ERR_INVALID, "data must be an object or \"%s\"",
-			       takes_away ? "all" : "none");
-	if (json_only(json, keys, err) < 0 ||
-	    json_want_str(json, "database", &data->database_name, err) < 0 ||
-	    json_want_array(json, "functions", &functions, err) < 0 ||
-	    read_functions(bundle, functions, data, err) < 0 ||
-	    read_tables(bundle, json_get(json, "tables"), takes_away, data, err) < 0)
-		return -1;
-	if (!data->tables_all && data->table_count == 0 &&
-	    (!takes_away || data->function_list_count == 0))
-		return err_set(err, ERR_INVALID, "data names nothing");
-	data->database = symbols_add(&bundle->symbols, data->database_name);
 	return 0;
 }
 
@@ -202,8 +102,10 @@ static int check_rule_agents(const struct bundle *bundle, const struct json *nam
 static int read_rule(struct bundle *bundle, const struct json *json, struct rule *rule,
 		     struct err *err)
 {
-	static const char *const keys[] = {"agents",   "at",	 "data",  "effect", "id",
-					   "per_call", "places", "tools", "users",  NULL};
+	static const char *const keys[] = {
+		"agents", "approval",	  "arguments", "at",	 "attributes", "data",
+		"effect", "environments", "id",	       "limits", "per_call",   "phase",
+		"places", "tenants",	  "time",      "tools",	 "users",      NULL};
 	const char *effect;
 
 	if (json_only(json, keys, err) < 0 || json_want_str(json, "id", &rule->id, err) < 0 ||
@@ -220,10 +122,13 @@ static int read_rule(struct bundle *bundle, const struct json *json, struct rule
 		return err_wrap(err, "tools");
 	if (read_users(bundle, json_get(json, "users"), rule, err) < 0)
 		return -1;
-	if (read_data(bundle, json_get(json, "data"), rule->effect, &rule->data, err) < 0)
+	if (bundle_data_read(bundle, json_get(json, "data"), rule->effect, &rule->data, err) < 0)
 		return err_wrap(err, "data");
-	if (read_limits(json_get(json, "per_call"), rule->effect, &rule->limits, err) < 0)
+	if (read_limits(json_get(json, "per_call"), rule->effect, &rule->limits, err) < 0 ||
+	    bundle_when_read(bundle, json, rule, err) < 0 ||
+	    bundle_matchers_read(json, rule, err) < 0 || bundle_terms_read(json, rule, err) < 0)
 		return -1;
+	bundle->uses_arguments = bundle->uses_arguments || rule->argument_count > 0;
 	return bundle_conditions_read(rule, json, err);
 }
 
@@ -243,13 +148,24 @@ int bundle_rules_read(struct bundle *bundle, const struct json *rules, struct er
 
 void rule_clear(struct rule *rule)
 {
-	for (size_t i = 0; i < rule->data.table_count; i++)
-		mem_free(rule->data.tables[i].columns.items);
-	mem_free(rule->data.tables);
-	mem_free(rule->data.functions);
+	rule_data_clear(&rule->data);
+	for (size_t i = 0; i < rule->condition_count; i++)
+		mem_free(rule->conditions[i].owned_key);
+	for (size_t i = 0; i < rule->attribute_count; i++)
+		matcher_free(rule->attributes[i].matcher);
+	for (size_t i = 0; i < rule->argument_count; i++) {
+		json_path_clear(&rule->arguments[i].path);
+		matcher_free(rule->arguments[i].matcher);
+	}
+	mem_free(rule->attributes);
+	mem_free(rule->arguments);
+	mem_free(rule->rates);
+	mem_free(rule->approvers);
 	mem_free(rule->users.items);
 	mem_free(rule->groups.items);
 	mem_free(rule->tenants.items);
+	mem_free(rule->only_tenants.items);
+	mem_free(rule->environments.items);
 	mem_free(rule->agents.items);
 	mem_free(rule->tools.items);
 	mem_free(rule->conditions);

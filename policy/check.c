@@ -60,7 +60,12 @@ static void list_words(struct words words, char *out, size_t size)
 void check_unknown(struct check *check, const char *code, const struct yaml *node, const char *what,
 		   struct words words)
 {
-	const char *text = yaml_text(node);
+	check_unknown_text(check, code, node, what, yaml_text(node), words);
+}
+
+void check_unknown_text(struct check *check, const char *code, const struct yaml *node,
+			const char *what, const char *text, struct words words)
+{
 	const char *near = nearest_word(text, words.items, words.count);
 	char all[SHOWN_WORDS_MAX];
 

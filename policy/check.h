@@ -26,6 +26,9 @@ void check_fail(struct check *check, const char *code, const struct yaml *node, 
 /* "unknown table "ordrs": did you mean "orders"?", or what there is. */
 void check_unknown(struct check *check, const char *code, const struct yaml *node, const char *what,
 		   struct words words);
+/* The same, of a text that is only part of the node's. */
+void check_unknown_text(struct check *check, const char *code, const struct yaml *node,
+			const char *what, const char *text, struct words words);
 
 /* A map whose keys all stand in the NULL-terminated list. what: "a rule". False when it is no map;
  * unknown keys are reported, and the rest can be read. */

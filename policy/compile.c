@@ -6,12 +6,13 @@
 #include "policy/compile.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "policy/bundle_model.h"
 #include "policy/compile_parts.h"
 
-static const char *const file_keys[] = {"writ",	  "scope", "owner", "timezone",
-					"agents", "rules", NULL};
+static const char *const file_keys[] = {"writ",	 "scope", "owner", "timezone", "agents",
+					"lists", "tags",  "rules", NULL};
 
 char *place_of(const struct yaml *node)
 {
@@ -74,6 +75,41 @@ static void compile_file(struct compile *compile, struct scope_file *file)
 	check_version(compile, file->root);
 	scope = compile_scope(compile, file->root);
 	compile_agents(compile, yaml_get(file->root, "agents"), scope == NULL ? "?" : scope);
+	lists_begin(compile, yaml_get(file->root, "lists"));
+	compile_tags(compile, yaml_get(file->root, "tags"));
+	mem_free(compile->list_used); /* the rules use lists too, later */
+}
+
+/* {"sales":{"orders":["order_id","region"]}} */
+static struct json *known_columns(const struct json *catalogs)
+{
+	struct json *known = json_object();
+
+	json_each(catalog, catalogs)
+	{
+		struct json *tables = json_object();
+
+		json_each(table, json_get(catalog, "tables"))
+		{
+			struct json *columns = json_array();
+			const char *kind = json_get_str(table, "kind");
+			bool rowid = kind == NULL || strcmp(kind, "view") != 0;
+
+			json_each(column, json_get(table, "columns"))
+			{
+				const char *name = json_get_str(column, "name");
+
+				json_push_str(columns, name);
+				rowid = rowid && strcasecmp(name, "rowid") != 0;
+			}
+			/* SQLite's own name of a row, which every table has and no list shows. */
+			if (rowid)
+				json_push_str(columns, "rowid");
+			json_set(tables, json_get_str(table, "name"), columns);
+		}
+		json_set(known, json_key(catalog), tables);
+	}
+	return known;
 }
 
 static void write_bundle(struct compile *compile, struct buf *out)
@@ -85,6 +121,10 @@ static void write_bundle(struct compile *compile, struct buf *out)
 	json_set(bundle, "agents", TAKE(compile->agents));
 	json_set(bundle, "functions", TAKE(compile->functions));
 	json_set(bundle, "rules", TAKE(compile->rules));
+	if (json_len(compile->zones) > 0)
+		json_set(bundle, "zones", TAKE(compile->zones));
+	if (compile->world->catalogs != NULL)
+		json_set(bundle, "known", known_columns(compile->world->catalogs));
 	json_write_canonical(bundle, out);
 	json_free(bundle);
 }
@@ -111,31 +151,44 @@ static void compile_clear(struct compile *compile)
 	json_free(compile->agents);
 	json_free(compile->functions);
 	json_free(compile->rules);
-	json_free(compile->rule_places);
+	json_free(compile->zones);
+	json_free(compile->tags);
+	for (size_t i = 0; i < compile->rule_place_count; i++)
+		mem_free(compile->rule_places[i]);
+	mem_free(compile->rule_places);
+	symbols_clear(&compile->rule_ids);
 	mem_free(compile->agent_names);
 	mem_free(compile->agent_nodes);
 }
 
-int policy_compile(int workspace_fd, const struct names *databases, struct buf *ret_bundle,
+int policy_compile(int workspace_fd, const struct policy_world *world, struct buf *ret_bundle,
 		   struct problems *problems, struct err *err)
 {
+	static const struct policy_world unknown;
 	CLEANUP(scope_files_clear) struct scope_files files = {0};
 	CLEANUP(compile_clear)
 	struct compile compile = {.check = {problems},
-				  .databases = databases,
+				  .world = world == NULL ? &unknown : world,
 				  .scopes = json_object(),
 				  .agents = json_object(),
 				  .functions = json_object(),
 				  .rules = json_array(),
-				  .rule_places = json_object()};
+				  .zones = json_object(),
+				  .tags = json_object()};
 
+	symbols_init(&compile.rule_ids);
 	if (scope_files_load(workspace_fd, &files, problems, err) < 0)
 		return -1;
 	for (size_t i = 0; i < files.count; i++)
 		compile_file(&compile, &files.items[i]);
 	for (size_t i = 0; i < files.count; i++) {
-		compile_hands_to(&compile, yaml_get(files.items[i].root, "agents"));
-		compile_rules(&compile, yaml_get(files.items[i].root, "rules"));
+		const struct yaml *root = files.items[i].root;
+
+		lists_begin(&compile, yaml_get(root, "lists"));
+		compile_hands_to(&compile, yaml_get(root, "agents"));
+		compile.zone = yaml_text(yaml_get(root, "timezone"));
+		compile_rules(&compile, yaml_get(root, "rules"));
+		lists_end(&compile);
 	}
 	problems_sort(problems);
 	return problems->error_count > 0 ? 0 : finish(&compile, ret_bundle, err);

@@ -10,12 +10,20 @@
 #include "base/problems.h"
 #include "policy/policy.h"
 
+/* What lies outside of the scope files. What is not known (NULL) is not checked. */
+struct policy_world {
+	const struct names *databases;	  /* the sources of writ.yaml, which rules may name */
+	const struct names *environments; /* likewise */
+	/* source -> {"tables":[{"name","columns":[{"name"}]}]}. With them "columns: all" of a rule
+	 * that grants means the columns there are, and later ones are granted to nobody. */
+	const struct json *catalogs;
+};
+
 /*
- * databases: the sources of writ.yaml, which rules may name; NULL when they are not known, and then
- * any name will do. Returns 0 also when there are problems: the bundle was made only if
- * problems->error_count is 0. Negative when a file could not be read at all.
+ * world may be NULL: nothing is known. Returns 0 also when there are problems: the bundle was made
+ * only if problems->error_count is 0. Negative when a file could not be read at all.
  */
-MUST_CHECK int policy_compile(int workspace_fd, const struct names *databases,
+MUST_CHECK int policy_compile(int workspace_fd, const struct policy_world *world,
 			      struct buf *ret_bundle, struct problems *problems, struct err *err);
 
 #endif

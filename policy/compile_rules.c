@@ -10,51 +10,15 @@
 #include "policy/vocabulary.h"
 #include "writ/limits.h"
 
-static const char *const rule_keys[] = {"id",	 "effect", "agents",   "users",
-					"tools", "data",   "per_call", NULL};
-
-static bool is_word(const struct yaml *node, const char *word)
-{
-	return yaml_text(node) != NULL && strcmp(yaml_text(node), word) == 0;
-}
-
-/* Adds a name once; two spellings of one name count as the same where folded. */
-static void push_name(struct compile *compile, struct json *list, const struct yaml *node,
-		      const char *name, bool folded)
-{
-	json_each(known, list) if ((folded ? strcasecmp : strcmp)(json_str(known), name) == 0)
-	{
-		check_fail(&compile->check, "duplicate", node, "\"%s\" stands twice", name);
-		return;
-	}
-	json_push_str(list, name);
-}
-
-/* The word alone, or a list of names of which none is the word. */
-static bool is_list_not_word(struct compile *compile, const struct yaml *node, const char *what,
-			     const char *word)
-{
-	bool sound = true;
-
-	if (!yaml_is_null(node) && yaml_kind(node) != YAML_LIST) {
-		check_fail(&compile->check, "wrong_type", node,
-			   "%s must be the word %s or a list like [a, b]", what, word);
-		return false;
-	}
-	if (!check_list(&compile->check, node, what))
-		return false;
-	for (size_t i = 0; i < yaml_len(node); i++)
-		if (is_word(yaml_at(node, i), word)) {
-			check_fail(&compile->check, "bad_value", yaml_at(node, i),
-				   "\"%s\" stands alone, without a list: %s: %s", word, what, word);
-			sound = false;
-		}
-	return sound;
-}
+static const char *const rule_keys[] = {"id",	    "effect",  "phase",	     "agents",
+					"users",    "tenants", "attributes", "environments",
+					"time",	    "tools",   "arguments",  "data",
+					"per_call", "limits",  "approval",   NULL};
 
 static struct json *compile_all_or(struct compile *compile, const struct yaml *node,
 				   const char *what, const char *one, struct words words)
 {
+	CLEANUP(list_items_clear) struct list_items items = {NULL, 0};
 	struct json *list;
 
 	if (node == NULL)
@@ -64,38 +28,39 @@ static struct json *compile_all_or(struct compile *compile, const struct yaml *n
 	if (!is_list_not_word(compile, node, what, "all"))
 		return NULL;
 	list = json_array();
-	for (size_t i = 0; i < yaml_len(node); i++) {
-		const char *name = check_word(&compile->check, yaml_at(node, i), one, words);
+	list_items_of(compile, node, &items);
+	for (size_t i = 0; i < items.count; i++) {
+		const char *name = check_word(&compile->check, items.nodes[i], one, words);
 
 		if (name != NULL)
-			push_name(compile, list, yaml_at(node, i), name, false);
+			push_name(compile, list, items.nodes[i], name, false);
 	}
 	return list;
 }
 
-static void compile_user(struct compile *compile, const struct yaml *node, struct json *list)
+const char *user_text(struct compile *compile, const struct yaml *node)
 {
 	static const char *const prefixes[] = {"user:", "group:", "tenant:"};
 	const char *text = check_text(&compile->check, node, "a user");
 
 	if (text == NULL)
-		return;
+		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
 		size_t len = strlen(prefixes[i]);
 
-		if (strncmp(text, prefixes[i], len) == 0 && text[len] != '\0') {
-			push_name(compile, list, node, text, false);
-			return;
-		}
+		if (strncmp(text, prefixes[i], len) == 0 && text[len] != '\0')
+			return text;
 	}
 	check_fail(&compile->check, "bad_value", node,
 		   "\"%.80s\" says neither user:NAME, group:NAME nor tenant:NAME; for everybody "
 		   "write users: everyone",
 		   text);
+	return NULL;
 }
 
 static struct json *compile_users(struct compile *compile, const struct yaml *node)
 {
+	CLEANUP(list_items_clear) struct list_items items = {NULL, 0};
 	struct json *list;
 
 	if (node == NULL)
@@ -105,175 +70,14 @@ static struct json *compile_users(struct compile *compile, const struct yaml *no
 	if (!is_list_not_word(compile, node, "users", "everyone"))
 		return NULL;
 	list = json_array();
-	for (size_t i = 0; i < yaml_len(node); i++)
-		compile_user(compile, yaml_at(node, i), list);
-	return list;
-}
+	list_items_of(compile, node, &items);
+	for (size_t i = 0; i < items.count; i++) {
+		const char *text = user_text(compile, items.nodes[i]);
 
-/* Tables and columns: any name a database can have but one with a dot, which no call can name. */
-static const char *data_name(struct compile *compile, const struct yaml *node, const char *what)
-{
-	const char *name = check_text(&compile->check, node, what);
-
-	if (name == NULL || strchr(name, '.') == NULL)
-		return name;
-	check_fail(&compile->check, "bad_value", node, "%s \"%.80s\" holds a dot; write %s", what,
-		   name, "the table, and its columns below it");
-	return NULL;
-}
-
-static struct json *compile_columns(struct compile *compile, const struct yaml *table,
-				    const char *name, bool folded)
-{
-	static const char *const keys[] = {"columns", NULL};
-	CLEANUP(mem_freep) char *what = mem_format("table %s", name);
-	const struct yaml *node;
-	struct json *list;
-
-	if (!check_map(&compile->check, table, what, keys))
-		return NULL;
-	node = check_member(&compile->check, table, what, "columns",
-			    "columns: [a, b], or columns: all");
-	if (node == NULL)
-		return NULL;
-	if (is_word(node, "all"))
-		return json_new_str("all");
-	if (!is_list_not_word(compile, node, "columns", "all"))
-		return NULL;
-	list = json_array();
-	for (size_t i = 0; i < yaml_len(node); i++) {
-		const char *column = data_name(compile, yaml_at(node, i), "a column");
-
-		if (column != NULL)
-			push_name(compile, list, yaml_at(node, i), column, folded);
+		if (text != NULL)
+			push_name(compile, list, items.nodes[i], text, false);
 	}
 	return list;
-}
-
-static void compile_table(struct compile *compile, const struct yaml *key, const struct yaml *value,
-			  bool folded, struct json *tables)
-{
-	const char *name = data_name(compile, key, "a table");
-	struct json *columns;
-
-	if (name == NULL)
-		return;
-	json_each(known, tables) if (folded && strcasecmp(json_key(known), name) == 0)
-	{
-		check_fail(&compile->check, "duplicate", key,
-			   "\"%s\" stands twice: rules that take away do not tell upper "
-			   "from lower case",
-			   name);
-		return;
-	}
-	columns = compile_columns(compile, value, name, folded);
-	if (columns != NULL)
-		json_set(tables, name, columns);
-}
-
-static struct json *compile_tables(struct compile *compile, const struct yaml *node,
-				   bool takes_away)
-{
-	struct json *tables;
-
-	if (node != NULL && is_word(node, "all")) {
-		if (takes_away)
-			return json_new_str("all");
-		check_fail(&compile->check, "bad_value", node,
-			   "an allow rule names each table; tables: all is for deny and ask");
-		return json_object();
-	}
-	tables = json_object();
-	if (node == NULL)
-		return tables;
-	if (yaml_is_null(node) || yaml_kind(node) != YAML_MAP) {
-		check_fail(&compile->check, "wrong_type", node,
-			   "tables must be a map like {orders: {columns: all}}");
-		return tables;
-	}
-	for (size_t i = 0; i < yaml_len(node); i++)
-		compile_table(compile, yaml_key(node, i), yaml_value(node, i), takes_away, tables);
-	return tables;
-}
-
-/* The list's functions go into the bundle, so that it says all by itself. */
-static void use_list(struct compile *compile, const struct function_list *list)
-{
-	struct json *names;
-
-	if (json_get(compile->functions, list->name) != NULL)
-		return;
-	names = json_array();
-	for (size_t i = 0; list->functions[i] != NULL; i++)
-		json_push_str(names, list->functions[i]);
-	json_set(compile->functions, list->name, names);
-}
-
-static struct json *compile_functions(struct compile *compile, const struct yaml *node)
-{
-	CLEANUP(mem_freep)
-	const char **names = mem_array(function_list_count, sizeof(const char *));
-	struct json *list = json_array();
-
-	for (size_t i = 0; i < function_list_count; i++)
-		names[i] = function_lists[i].name;
-	if (node == NULL || !check_list(&compile->check, node, "functions"))
-		return list;
-	for (size_t i = 0; i < yaml_len(node); i++) {
-		const char *name =
-			check_word(&compile->check, yaml_at(node, i), "list of functions",
-				   (struct words){names, function_list_count});
-
-		if (name == NULL)
-			continue;
-		push_name(compile, list, yaml_at(node, i), name, false);
-		use_list(compile, function_list_find(name));
-	}
-	return list;
-}
-
-static const char *compile_database(struct compile *compile, const struct yaml *data)
-{
-	const struct yaml *node =
-		check_member(&compile->check, data, "data", "database", "database: sales");
-
-	if (compile->databases == NULL)
-		return check_name(&compile->check, node, "database");
-	return check_word(&compile->check, node, "database",
-			  (struct words){compile->databases->items, compile->databases->count});
-}
-
-static struct json *compile_data(struct compile *compile, const struct yaml *node, bool takes_away)
-{
-	static const char *const keys[] = {"database", "tables", "functions", NULL};
-	const char *word = takes_away ? "all" : "none";
-	struct json *data;
-	bool nothing;
-
-	if (node == NULL)
-		return NULL;
-	if (is_word(node, word))
-		return json_new_str(word);
-	if (is_word(node, takes_away ? "none" : "all")) {
-		check_fail(&compile->check, "bad_value", node,
-			   takes_away ? "a deny or ask rule without data would match nothing"
-				      : "an allow rule names its database and tables; data: all is "
-					"for deny and ask");
-		return NULL;
-	}
-	if (!check_map(&compile->check, node, "data", keys))
-		return NULL;
-	data = json_object();
-	json_set_str(data, "database", compile_database(compile, node));
-	json_set(data, "tables", compile_tables(compile, yaml_get(node, "tables"), takes_away));
-	json_set(data, "functions", compile_functions(compile, yaml_get(node, "functions")));
-	nothing = yaml_len(yaml_get(node, "tables")) == 0 &&
-		  !is_word(yaml_get(node, "tables"), "all");
-	if (nothing && (!takes_away || yaml_get(node, "functions") == NULL))
-		check_fail(&compile->check, "missing_key", node,
-			   "data names no table; write, for example, tables: {orders: {columns: "
-			   "all}}");
-	return data;
 }
 
 struct limit_key {
@@ -326,16 +130,22 @@ static const char *compile_rule_id(struct compile *compile, const struct yaml *r
 	const struct yaml *node =
 		check_member(&compile->check, rule, "a rule", "id", "id: read-sales");
 	const char *id = check_name(&compile->check, node, "the id of a rule");
-	CLEANUP(mem_freep) char *at = NULL;
-	const char *known = id == NULL ? NULL : json_get_str(compile->rule_places, id);
+	symbol_t symbol;
 
-	if (known != NULL)
-		check_fail(&compile->check, "duplicate", node,
-			   "rule %s is defined twice, first at %s", id, known);
 	if (id == NULL)
 		return NULL;
-	at = place_of(node);
-	json_set_str(compile->rule_places, id, at);
+	symbol = symbols_add(&compile->rule_ids, id);
+	if (symbol < compile->rule_place_count) {
+		check_fail(&compile->check, "duplicate", node,
+			   "rule %s is defined twice, first at %s", id,
+			   compile->rule_places[symbol]);
+		return id;
+	}
+	/* Symbols are handed out in order, so each new one is the next. */
+	compile->rule_places = mem_grow(compile->rule_places, (symbol + 1) * sizeof(char *));
+	while (compile->rule_place_count <= symbol)
+		compile->rule_places[compile->rule_place_count++] = NULL;
+	compile->rule_places[symbol] = place_of(node);
 	return id;
 }
 
@@ -378,22 +188,30 @@ static void add_place(struct json *places, const char *key, const struct yaml *n
 	json_set_str(places, key, text);
 }
 
+static void add_places_in(struct json *places, const char *prefix, const struct yaml *map)
+{
+	if (map == NULL || yaml_kind(map) != YAML_MAP)
+		return;
+	for (size_t i = 0; i < yaml_len(map); i++) {
+		CLEANUP(mem_freep)
+		char *key = mem_format("%s.%s", prefix, yaml_text(yaml_key(map, i)));
+
+		add_place(places, key, yaml_value(map, i));
+	}
+}
+
 /* Where each condition stands, for traces and messages; the rule's own place names the file. */
 static struct json *compile_places(const struct yaml *rule)
 {
-	static const char *const keys[] = {"agents", "users", "tools", "data"};
-	static const char *const data_keys[] = {"database", "tables", "functions"};
+	static const char *const keys[] = {"phase",	   "agents", "users",	  "tenants",
+					   "environments", "tools",  "arguments", "data"};
+	static const char *const maps[] = {"time", "attributes", "arguments", "data"};
 	struct json *places = json_object();
-	const struct yaml *data = yaml_get(rule, "data");
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		add_place(places, keys[i], yaml_get(rule, keys[i]));
-	for (size_t i = 0; i < ARRAY_LEN(data_keys); i++) {
-		CLEANUP(mem_freep) char *key = mem_format("data.%s", data_keys[i]);
-
-		if (data != NULL && yaml_kind(data) == YAML_MAP)
-			add_place(places, key, yaml_get(data, data_keys[i]));
-	}
+	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
+		add_places_in(places, maps[i], yaml_get(rule, maps[i]));
 	return places;
 }
 
@@ -431,6 +249,11 @@ static void compile_rule(struct compile *compile, const struct yaml *rule)
 		check_fail(check, "unknown_key", limits,
 			   "per_call limits what a rule allows; a rule that %s has none",
 			   strcmp(effect, "deny") == 0 ? "denies" : "asks");
+	if (effect != NULL) {
+		compile_when(compile, rule, effect, json);
+		compile_matchers(compile, rule, effect, json);
+		compile_terms(compile, rule, effect, json);
+	}
 	json_push(compile->rules, json);
 }
 

@@ -16,12 +16,22 @@
 enum condition_kind {
 	CONDITION_AGENTS, /* these two are the index; a rule always has both, first */
 	CONDITION_TOOLS,
+	CONDITION_PHASE,
 	CONDITION_USERS,
+	CONDITION_TENANTS,
+	CONDITION_ENVIRONMENTS,
+	CONDITION_FROM,
+	CONDITION_UNTIL,
+	CONDITION_DAYS,
+	CONDITION_HOURS,
+	CONDITION_ATTRIBUTE,
 	CONDITION_DATABASE,
 	CONDITION_TABLES,
 	CONDITION_COLUMNS,
 	CONDITION_FUNCTIONS,
 	CONDITION_TOUCHES,
+	CONDITION_ARGUMENT,
+	CONDITION_CLOSED,
 	CONDITION_KIND_COUNT
 };
 #define CONDITION_FIRST_TESTED 2u /* of a rule that the index found */
@@ -35,7 +45,8 @@ struct condition {
 	enum condition_kind kind;
 	uint32_t item; /* which of its kind, for kinds that a rule can have several of */
 	struct place place;
-	const char *key;	 /* "users", "data.tables"; static or the bundle's */
+	const char *key;	 /* "users", "data.tables", "arguments.rows" */
+	char *owned_key;	 /* behind key where it is no constant */
 	const struct json *want; /* the bundle's; NULL when it wants nothing in particular */
 };
 
@@ -64,7 +75,8 @@ void condition_want(const struct condition *condition, struct buf *out);
 /* "scopes/sales.yaml:24:12"; without a place of its own the rule's. */
 void condition_at(const struct rule *rule, const struct condition *condition, struct buf *out);
 
-/* condition_test.c, condition_saw.c: the two columns of the table that are code */
+/* condition_test.c, condition_when.c, condition_argument.c, condition_saw.c: the two columns of the
+ * table that are code */
 #define CONDITION_TEST(name)                                                                       \
 	enum outcome test_##name(const struct rule *rule, const struct condition *condition,       \
 				 const struct fact_ids *ids, size_t *ret_part)
@@ -80,6 +92,16 @@ CONDITION_TEST(tables);
 CONDITION_TEST(columns);
 CONDITION_TEST(functions);
 CONDITION_TEST(touches);
+CONDITION_TEST(phase);
+CONDITION_TEST(tenants);
+CONDITION_TEST(environments);
+CONDITION_TEST(from);
+CONDITION_TEST(until);
+CONDITION_TEST(days);
+CONDITION_TEST(hours);
+CONDITION_TEST(attribute);
+CONDITION_TEST(argument);
+CONDITION_TEST(closed);
 CONDITION_SAW(agents);
 CONDITION_SAW(tools);
 CONDITION_SAW(users);
@@ -88,6 +110,22 @@ CONDITION_SAW(tables);
 CONDITION_SAW(columns);
 CONDITION_SAW(functions);
 CONDITION_SAW(touches);
+CONDITION_SAW(phase);
+CONDITION_SAW(tenants);
+CONDITION_SAW(environments);
+CONDITION_SAW(time);
+CONDITION_SAW(attribute);
+CONDITION_SAW(argument);
+CONDITION_SAW(closed);
+
+/* Local time of the rule's zone; false outside of the years the bundle knows. */
+bool condition_local_time(const struct rule *rule, const struct fact_ids *ids, int64_t *ret_day,
+			  int64_t *ret_second);
+/* value NULL: there is none. */
+enum outcome condition_match(const struct rule *rule, const struct matcher *matcher,
+			     const struct json *value);
+/* The first argument, or part of one, that no path of the rule leads to; NULL when all do. */
+const struct json *condition_unnamed(const struct rule *rule, const struct fact_ids *ids);
 
 /* One rule on one call. */
 struct rule_result {

@@ -83,6 +83,8 @@ struct outcomes {
 	const struct rule *unclear;    /* the first that takes away and cannot be told */
 	struct rule_result unclear_at; /* where */
 	struct call_limits limits;
+	const struct rule_limit *rates[POLICY_RATES_MAX];
+	size_t rate_count; /* over POLICY_RATES_MAX: more than can be held, so none is */
 	struct miss miss;
 };
 
@@ -106,6 +108,11 @@ static void note_allow(struct outcomes *outcomes, const struct rule *rule)
 	smaller(&outcomes->limits.bytes, rule->limits.bytes);
 	smaller(&outcomes->limits.scan_bytes, rule->limits.scan_bytes);
 	smaller(&outcomes->limits.time_ms, rule->limits.time_ms);
+	for (size_t i = 0; i < rule->rate_count; i++) {
+		if (outcomes->rate_count < POLICY_RATES_MAX)
+			outcomes->rates[outcomes->rate_count] = &rule->rates[i];
+		outcomes->rate_count++;
+	}
 	note_first(&outcomes->first[EFFECT_ALLOW], rule);
 }
 
@@ -200,6 +207,21 @@ static void name_rule(struct verdict *verdict, enum effect effect, const char *c
 	reason_rule(verdict, words, rule);
 }
 
+static void conclude_allow(const struct outcomes *outcomes, struct verdict *verdict)
+{
+	if (outcomes->rate_count > POLICY_RATES_MAX) {
+		name_rule(verdict, EFFECT_DENY, "too_many_limits",
+			  "more limits apply than can be held; one of them is of rule ",
+			  outcomes->first[EFFECT_ALLOW]);
+		return;
+	}
+	name_rule(verdict, EFFECT_ALLOW, "allowed", "allowed by rule ",
+		  outcomes->first[EFFECT_ALLOW]);
+	verdict->limits = outcomes->limits;
+	memcpy(verdict->rates, outcomes->rates, outcomes->rate_count * sizeof(verdict->rates[0]));
+	verdict->rate_count = outcomes->rate_count;
+}
+
 static void conclude(const struct outcomes *outcomes, const struct fact_ids *ids,
 		     struct verdict *verdict)
 {
@@ -216,10 +238,9 @@ static void conclude(const struct outcomes *outcomes, const struct fact_ids *ids
 	} else if (outcomes->first[EFFECT_ASK] != NULL) {
 		name_rule(verdict, EFFECT_ASK, "rule_asks", "approval wanted by rule ",
 			  outcomes->first[EFFECT_ASK]);
+		verdict->approval = &outcomes->first[EFFECT_ASK]->approval;
 	} else if (outcomes->first[EFFECT_ALLOW] != NULL) {
-		name_rule(verdict, EFFECT_ALLOW, "allowed", "allowed by rule ",
-			  outcomes->first[EFFECT_ALLOW]);
-		verdict->limits = outcomes->limits;
+		conclude_allow(outcomes, verdict);
 	} else {
 		verdict->code = "no_rule";
 		explain_miss(&outcomes->miss, ids, verdict);

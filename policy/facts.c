@@ -129,7 +129,11 @@ bool facts_read(const struct bundle *bundle, const struct call_facts *facts, str
 	    !subject_read(bundle, &facts->subject, ids->groups, &ids->subject))
 		return false;
 	make_room(ids, facts);
+	ids->bundle = bundle;
 	ids->facts = facts;
+	ids->environment = find_name(bundle, facts->setting.environment);
+	ids->listing = false;
+	ids->any_time = false;
 	ids->agent = find_name(bundle, facts->agent);
 	ids->tool = find_name(bundle, facts->tool);
 	ids->database = find_name(bundle, facts->database);

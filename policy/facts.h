@@ -22,11 +22,15 @@ struct fact_column {
 #define FACTS_ON_STACK 64u
 
 struct fact_ids {
+	const struct bundle *bundle;
 	const struct call_facts *facts; /* for messages */
 	struct subject_ids subject;
 	symbol_t agent;
 	symbol_t tool;
 	symbol_t database;
+	symbol_t environment;
+	bool listing;  /* tools are listed; there is no call yet */
+	bool any_time; /* an upper bound for some time to come is wanted */
 	struct fact_table *tables;
 	struct fact_column *columns;
 	symbol_t *functions;

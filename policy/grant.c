@@ -103,7 +103,7 @@ static void add_tool(const struct bundle *bundle, const char *agent, const struc
 	CLEANUP(scope_rules_clear) struct scope_rules rules;
 	bool any = false;
 
-	scope_rules_find(bundle, agent, subject, setting, tool, &rules);
+	scope_rules_find(bundle, agent, subject, setting, tool, SCOPE_UPPER_BOUND, &rules);
 	for (size_t i = 0; i < rules.count; i++) {
 		if (rules.items[i]->effect != EFFECT_ALLOW)
 			continue;
@@ -118,8 +118,8 @@ static void add_tool(const struct bundle *bundle, const char *agent, const struc
 }
 
 static struct json *grant_with_detail(const struct bundle *bundle, const char *agent,
-				      const struct subject *subject,
-				      const struct setting *setting, enum detail detail)
+				      const struct subject *subject, const struct setting *setting,
+				      enum detail detail)
 {
 	struct json *details = json_array();
 	struct json *entry = json_object();

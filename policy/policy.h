@@ -102,9 +102,9 @@ struct call_facts {
 	struct names tables;
 	struct names
 		columns; /* "table.column"; "table." when a table is touched without a column */
-	struct names functions;	       /* lower case */
-	const struct json *arguments;  /* as the tool gets them, defaults filled in: an object;
-					  NULL for none */
+	struct names functions;	      /* lower case */
+	const struct json *arguments; /* as the tool gets them, defaults filled in: an object;
+					 NULL for none */
 	struct setting setting;
 	struct names approved; /* ids of ask rules this call has an approval for: they are
 				  satisfied, and ask no more */
@@ -118,14 +118,37 @@ enum effect { EFFECT_DENY, EFFECT_ASK, EFFECT_ALLOW };
  * grants and is unclear does not grant. */
 enum outcome { OUTCOME_FAILS, OUTCOME_UNCLEAR, OUTCOME_HOLDS };
 
+/* How often, and how many at once: counted by the broker, which holds all that a verdict names. */
+enum rate_each { RATE_EACH_AGENT = 1, RATE_EACH_USER = 2, RATE_EACH_TOOL = 4 };
+
+struct rule_limit { /* owned by the bundle */
+	const char *rule;
+	int64_t calls; /* in per_ms; 0: not limited */
+	int64_t per_ms;
+	int64_t running; /* at once; 0: not limited */
+	unsigned each;	 /* bits: counted for each agent, user, tool by itself; 0: all together */
+	size_t index;	 /* of its rule's limits */
+};
+#define POLICY_RATES_MAX 16u
+
+struct approval_terms {	 /* of an ask rule; owned by the bundle */
+	struct names by; /* "owner", "user:NAME", "group:NAME", "tenant:NAME": any of them */
+	int64_t for_ms;	 /* from asking to the repeated call */
+	bool own;	 /* the asking user may be one of them */
+};
+
 struct verdict {
 	enum effect effect;
 	const char *rule; /* owned by the bundle; NULL when no rule matched */
 	const char *at;	  /* file:line of that rule; NULL likewise */
-	/* stable: allowed, rule_denies, rule_asks, rule_unclear, no_rule, unknown_agent, malformed */
+	/* stable: allowed, rule_denies, rule_asks, rule_unclear, too_many_limits,
+	 * no_rule, unknown_agent, malformed */
 	const char *code;
 	char reason[256];	   /* for the record and the policy author, never for the agent */
 	struct call_limits limits; /* valid for allow */
+	const struct rule_limit *rates[POLICY_RATES_MAX]; /* for allow: all must hold */
+	size_t rate_count;
+	const struct approval_terms *approval; /* for ask; NULL otherwise */
 };
 
 /*
@@ -172,10 +195,11 @@ void policy_decide_traced(const struct bundle *bundle, const struct call_facts *
 			  struct verdict *ret_verdict, struct policy_trace *ret_trace);
 void policy_trace_clear(struct policy_trace *trace);
 
-/* Can this agent, for this user, use the tool at all? For listing tools and for tokens. */
+/* Can this agent, for this user, use the tool at all? listing: shall it be shown when tools are
+ * listed; otherwise: could some call of it be allowed now. */
 bool policy_tool_visible(const struct bundle *bundle, const char *agent,
 			 const struct subject *subject, const struct setting *setting,
-			 const char *tool);
+			 const char *tool, bool listing);
 
 /*
  * What a tool may show: every table (and column, function) that some allow rule would let this
@@ -185,12 +209,18 @@ bool policy_tool_visible(const struct bundle *bundle, const char *agent,
  *    "functions":["sum",...],"except":{"payroll":"all"}}
  * "all" means every column but those under "except". Compare names under "except" without regard to
  * ASCII case. For describe_table, which shows rows, a table's columns come from the one rule that
- * grants most of them, since two rules never combine. Names are sorted; an agent, tool or database
- * that nothing grants gives an empty view. The caller owns the result.
+ * grants most of them, since two rules never combine. arguments: of the call; NULL before there is
+ * one, and then a rule that looks at arguments grants, and does not take away. Names are sorted; an
+ * agent, tool or database that nothing grants gives an empty view. The caller owns the result.
  */
 struct json *policy_view(const struct bundle *bundle, const char *agent,
 			 const struct subject *subject, const struct setting *setting,
-			 const char *tool, const char *database);
+			 const char *tool, const struct json *arguments, const char *database);
+
+/* Whether a view, or a list of tools, can change by itself as time goes by; and whether a view can
+ * differ from call to call. */
+bool bundle_uses_time(const struct bundle *bundle);
+bool bundle_uses_arguments(const struct bundle *bundle);
 
 /*
  * The claims "authorization_details" of a token for this agent and user: an upper bound of what

@@ -57,7 +57,7 @@ static void take_candidates(const struct bundle *bundle, const struct fact_ids *
 }
 
 void scope_rules_find(const struct bundle *bundle, const char *agent, const struct subject *subject,
-		      const struct setting *setting, const char *tool,
+		      const struct setting *setting, const char *tool, enum scope_want want,
 		      struct scope_rules *ret_rules)
 {
 	const struct call_facts facts = {
@@ -65,8 +65,11 @@ void scope_rules_find(const struct bundle *bundle, const char *agent, const stru
 	CLEANUP(facts_clear) struct fact_ids ids;
 
 	memset(ret_rules, 0, sizeof(*ret_rules));
-	if (facts_read(bundle, &facts, &ids) && bundle_agent_find(bundle, agent) != NULL)
-		take_candidates(bundle, &ids, ret_rules);
+	if (!facts_read(bundle, &facts, &ids) || bundle_agent_find(bundle, agent) == NULL)
+		return;
+	ids.listing = want == SCOPE_LIST;
+	ids.any_time = want == SCOPE_UPPER_BOUND;
+	take_candidates(bundle, &ids, ret_rules);
 }
 
 void scope_rules_clear(struct scope_rules *rules)
@@ -78,19 +81,20 @@ bool scope_is_closed(const struct scope_rules *rules)
 {
 	for (size_t i = 0; i < rules->count; i++)
 		if (rules->items[i]->effect == EFFECT_DENY &&
-		    rules->items[i]->data.kind == DATA_ALL)
+		    rules->items[i]->data.kind == DATA_ALL && rules->items[i]->argument_count == 0)
 			return true;
 	return false;
 }
 
 bool policy_tool_visible(const struct bundle *bundle, const char *agent,
 			 const struct subject *subject, const struct setting *setting,
-			 const char *tool)
+			 const char *tool, bool listing)
 {
 	CLEANUP(scope_rules_clear) struct scope_rules rules;
 	bool granted = false;
 
-	scope_rules_find(bundle, agent, subject, setting, tool, &rules);
+	scope_rules_find(bundle, agent, subject, setting, tool, listing ? SCOPE_LIST : SCOPE_CALL,
+			 &rules);
 	for (size_t i = 0; i < rules.count; i++)
 		granted = granted || rules.items[i]->effect == EFFECT_ALLOW;
 	return granted && !scope_is_closed(&rules);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/condition.h"
 #include "policy/scope.h"
 #include "policy/vocabulary.h"
 
@@ -239,6 +240,29 @@ static struct json *view_functions(const struct bundle *bundle, const struct sco
 	return sorted;
 }
 
+/* With the arguments of a call a rule is in or out; before there is one, see policy_view(). */
+static bool arguments_let(const struct rule *rule, const struct fact_ids *ids)
+{
+	bool takes_away = rule->effect != EFFECT_ALLOW;
+	enum outcome worst = OUTCOME_HOLDS;
+
+	if (rule->argument_count == 0)
+		return true;
+	if (ids->facts->arguments == NULL)
+		return !takes_away;
+	for (size_t i = 0; i < rule->condition_count; i++) {
+		const struct condition *condition = &rule->conditions[i];
+		enum outcome outcome = OUTCOME_HOLDS;
+		size_t part;
+
+		if (condition->kind >= CONDITION_ARGUMENT)
+			outcome =
+				condition_types[condition->kind].test(rule, condition, ids, &part);
+		worst = outcome < worst ? outcome : worst;
+	}
+	return takes_away ? worst != OUTCOME_FAILS : worst == OUTCOME_HOLDS;
+}
+
 static bool concerns(const struct rule *rule, const char *database)
 {
 	return rule->data.kind == DATA_ALL || (rule->data.kind == DATA_SOME && database != NULL &&
@@ -246,7 +270,8 @@ static bool concerns(const struct rule *rule, const char *database)
 }
 
 /* Keeps the rules that shape this view. Returns whether one of them takes everything away. */
-static bool sort_out(struct scope_rules *rules, const char *database, bool statement)
+static bool sort_out(struct scope_rules *rules, const struct fact_ids *ids, const char *database,
+		     bool statement)
 {
 	size_t kept = 0;
 	bool everything = false;
@@ -254,7 +279,8 @@ static bool sort_out(struct scope_rules *rules, const char *database, bool state
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule *rule = rules->items[i];
 
-		if (!concerns(rule, database) || (rule->effect == EFFECT_ASK && statement))
+		if (!concerns(rule, database) || !arguments_let(rule, ids) ||
+		    (rule->effect == EFFECT_ASK && statement))
 			continue;
 		everything = everything || rule->data.kind == DATA_ALL || rule->data.tables_all;
 		rules->items[kept++] = rule;
@@ -265,8 +291,10 @@ static bool sort_out(struct scope_rules *rules, const char *database, bool state
 
 struct json *policy_view(const struct bundle *bundle, const char *agent,
 			 const struct subject *subject, const struct setting *setting,
-			 const char *tool, const char *database)
+			 const char *tool, const struct json *arguments, const char *database)
 {
+	const struct call_facts facts = {.arguments = arguments};
+
 	const struct tool_word *word = tool == NULL ? NULL : tool_word_find(tool);
 	CLEANUP(scope_rules_clear) struct scope_rules rules;
 	CLEANUP(table_refs_clear) struct table_refs granted = {0};
@@ -274,8 +302,9 @@ struct json *policy_view(const struct bundle *bundle, const char *agent,
 	struct json *view = json_object();
 	bool nothing;
 
-	scope_rules_find(bundle, agent, subject, setting, tool, &rules);
-	nothing = sort_out(&rules, database, word != NULL && word->statement);
+	scope_rules_find(bundle, agent, subject, setting, tool, SCOPE_CALL, &rules);
+	nothing = sort_out(&rules, &(struct fact_ids){.facts = &facts}, database,
+			   word != NULL && word->statement);
 	granted = gather_tables(&rules, true);
 	taken = gather_tables(&rules, false);
 	json_set_str(view, "database", database);

@@ -12,10 +12,13 @@
 #include <string.h>
 
 const struct tool_word tool_words[] = {
-	{"describe_table", false, true, false}, {"explain_query", true, false, false},
-	{"list_metrics", false, false, false},	{"list_tables", false, false, false},
-	{"run_query", true, false, true},	{"search_schema", false, false, false},
-	{"search_values", false, false, false},
+	{"describe_table", false, true, false, {{"table", false}}},
+	{"explain_query", true, false, false, {{"sql", false}}},
+	{"list_metrics", false, false, false, {{NULL, false}}},
+	{"list_tables", false, false, false, {{NULL, false}}},
+	{"run_query", true, false, true, {{"sql", false}, {"rows", true}}},
+	{"search_schema", false, false, false, {{"text", false}, {"limit", true}}},
+	{"search_values", false, false, false, {{"text", false}, {"limit", true}}},
 };
 const size_t tool_word_count = sizeof(tool_words) / sizeof(tool_words[0]);
 

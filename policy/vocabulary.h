@@ -6,6 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct argument_word {	  /* as an agent gives it, or as the broker fills it in */
+	const char *name; /* NULL: no more */
+	bool integer;	  /* otherwise a text */
+};
+#define TOOL_WORD_ARGUMENTS_MAX 3
+
 struct tool_word {
 	const char *name;
 	/* Decided on what its SQL statement touches, so its view may hold what needs approval. */
@@ -13,6 +19,8 @@ struct tool_word {
 	/* Shows whole rows: its view never joins columns that two rules grant separately. */
 	bool shows_rows;
 	bool row_limit; /* its rows are bounded by the call */
+	/* Every call has all of them: what an agent leaves out has a default. */
+	struct argument_word arguments[TOOL_WORD_ARGUMENTS_MAX];
 };
 
 extern const struct tool_word tool_words[];

@@ -20,8 +20,10 @@
 #define WRIT_YAML "writ.yaml"
 #define WRIT_YAML_BYTES_MAX (1u << 20)
 
-static const char *const keys[] = {"today",  "timezone", "users", "sources",   "agents", "models",
-				   "prices", "sandbox",	 "roles", "retention", NULL};
+static const char *const keys[] = {"today",  "timezone",  "users",	 "sources",
+				   "agents", "models",	  "prices",	 "sandbox",
+				   "roles",  "retention", "environment", "environments",
+				   NULL};
 
 static void read_today(struct check *check, const struct yaml *node, struct json *service)
 {
@@ -170,6 +172,36 @@ static void list_sources(struct workspace *workspace)
 		      compare_names);
 }
 
+/* All environments this policy runs in, and which one this workspace is: rules may name only
+ * these, so that a misspelt one cannot be a rule that never holds. */
+static void read_environments(struct workspace *workspace, struct check *check)
+{
+	const struct yaml *list = yaml_get(workspace->root, "environments");
+	const struct yaml *node = yaml_get(workspace->root, "environment");
+	struct words words;
+
+	json_set_str(workspace->setting, "environment", NULL);
+	if (list == NULL && node == NULL)
+		return;
+	list = check_member(check, workspace->root, WRIT_YAML, "environments",
+			    "environments: [staging, production]");
+	node = check_member(check, workspace->root, WRIT_YAML, "environment",
+			    "environment: staging");
+	if (list == NULL || !check_list(check, list, "environments"))
+		return;
+	workspace->environments = mem_array(yaml_len(list), sizeof(const char *));
+	for (size_t i = 0; i < yaml_len(list); i++) {
+		const char *name = check_name(check, yaml_at(list, i), "an environment");
+
+		if (name != NULL)
+			workspace->environments[workspace->environment_count++] = name;
+	}
+	words = (struct words){workspace->environments, workspace->environment_count};
+	if (node != NULL)
+		json_set_str(workspace->setting, "environment",
+			     check_word(check, node, "environment", words));
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -201,6 +233,7 @@ static void read_keys(struct workspace *workspace, struct check *check, const ch
 	roles = workspace_roles(check, yaml_get(root, "roles"));
 	if (roles != NULL)
 		json_set(service, "roles", roles);
+	read_environments(workspace, check);
 	workspace_users(check, yaml_get(root, "users"), workspace->users);
 }
 
@@ -221,7 +254,8 @@ static void load(int workspace_fd, uid_t owner, struct yaml **ret_root, struct p
 int workspace_read(int workspace_fd, const char *path, int flags, struct workspace *ret_workspace,
 		   struct problems *problems, struct err *err)
 {
-	struct workspace workspace = {.users = json_object(), .service = json_object()};
+	struct workspace workspace = {
+		.users = json_object(), .service = json_object(), .setting = json_object()};
 	struct check check = {problems};
 	struct stat info;
 
@@ -244,6 +278,8 @@ void workspace_clear(struct workspace *workspace)
 	yaml_free(workspace->root);
 	json_free(workspace->users);
 	json_free(workspace->service);
+	json_free(workspace->setting);
+	mem_free(workspace->environments);
 	mem_free(workspace->sources);
 	*workspace = (struct workspace){0};
 }

@@ -16,6 +16,9 @@ struct workspace {
 	struct json *service; /* service.json */
 	const char **sources; /* owned array of names that root owns, ascending */
 	size_t source_count;
+	struct json *setting;	   /* setting.json */
+	const char **environments; /* owned array, likewise */
+	size_t environment_count;
 };
 
 enum workspace_flags {
@@ -41,13 +44,20 @@ void workspace_check_agents(const struct workspace *workspace, const struct bund
 typedef int workspace_models_fn(int workspace_fd, const char *const *sources, size_t source_count,
 				struct json **ret_models, struct buf *mistakes, struct err *err);
 
+/* catalogs_read() of cli/catalog.h: what the sources hold, asked from their connectors. */
+typedef void workspace_catalogs_fn(const struct json *service, struct json **ret_catalogs,
+				   struct json **ret_notes);
+
 /*
- * The whole step: reads writ.yaml, scopes/ and (by models, which may be NULL) metrics/, then writes
- * state/config/policy/<sha256>.json, users.json, service.json, model.json and, last, state/config/policy/active.
- * Each file is replaced in one step, and left alone when its bytes are the same. With any error
- * among the problems nothing is written: what was in force stays. Returns 0 then too.
+ * The whole step: reads writ.yaml, scopes/, (by models, which may be NULL) metrics/ and (by
+ * catalogs, which may be NULL) the tables of the sources, then writes
+ * state/config/policy/<sha256>.json, users.json, setting.json, service.json, model.json and, last,
+ * state/config/policy/active. Each file is replaced in one step, and left alone when its bytes are
+ * the same. With any error among the problems nothing is written: what was in force stays. Returns
+ * 0 then too.
  */
 MUST_CHECK int workspace_compile(int workspace_fd, const char *path, workspace_models_fn *models,
-				 struct problems *problems, struct err *err);
+				 workspace_catalogs_fn *catalogs, struct problems *problems,
+				 struct err *err);
 
 #endif

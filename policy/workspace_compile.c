@@ -111,21 +111,28 @@ static int write_state(int workspace_fd, const struct workspace *workspace,
 		return -1;
 	if (write_bundle(policy_fd, bundle, digest, err) < 0 ||
 	    write_json(config_fd, "users.json", workspace->users, err) < 0 ||
+	    write_json(config_fd, "setting.json", workspace->setting, err) < 0 ||
 	    write_json(state_fd, "service.json", workspace->service, err) < 0 ||
 	    write_json(config_fd, "model.json", models, err) < 0)
 		return -1;
 	return write_active(policy_fd, digest, err);
 }
 
-static int compile_policy(int workspace_fd, const struct workspace *workspace, struct buf *bundle,
+static int compile_policy(int workspace_fd, const struct workspace *workspace,
+			  const struct json *catalogs, struct buf *bundle,
 			  struct problems *problems, struct err *err)
 {
 	const struct names databases = {workspace->sources, workspace->source_count};
+	const struct names environments = {workspace->environments, workspace->environment_count};
+	const struct policy_world world = {
+		.databases = databases.count == 0 ? NULL : &databases,
+		.environments = &environments,
+		.catalogs = catalogs,
+	};
 	CLEANUP(bundle_freep) struct bundle *read = NULL;
 
 	/* Without sources to go by, no name of a database can be wrong. */
-	if (policy_compile(workspace_fd, databases.count == 0 ? NULL : &databases, bundle, problems,
-			   err) < 0)
+	if (policy_compile(workspace_fd, &world, bundle, problems, err) < 0)
 		return -1;
 	if (bundle->len == 0)
 		return 0;
@@ -136,8 +143,10 @@ static int compile_policy(int workspace_fd, const struct workspace *workspace, s
 }
 
 int workspace_compile(int workspace_fd, const char *path, workspace_models_fn *models,
-		      struct problems *problems, struct err *err)
+		      workspace_catalogs_fn *catalogs, struct problems *problems, struct err *err)
 {
+	CLEANUP(json_freep) struct json *known = NULL;
+	CLEANUP(json_freep) struct json *notes = NULL;
 	CLEANUP(workspace_clear) struct workspace workspace = {0};
 	CLEANUP(buf_clear) struct buf bundle = BUF_INIT;
 	CLEANUP(json_freep) struct json *model = NULL;
@@ -145,7 +154,12 @@ int workspace_compile(int workspace_fd, const char *path, workspace_models_fn *m
 
 	if (workspace_read(workspace_fd, path, 0, &workspace, problems, err) < 0)
 		return -1;
-	if (compile_policy(workspace_fd, &workspace, &bundle, problems, err) < 0)
+	if (catalogs != NULL)
+		catalogs(workspace.service, &known, &notes);
+	/* Which columns "all" means must be known, or it would mean later ones too. */
+	json_each(note, notes)
+		problems_add(problems, PROBLEM_ERROR, "unknown_tables", NULL, "%s", json_str(note));
+	if (compile_policy(workspace_fd, &workspace, known, &bundle, problems, err) < 0)
 		return -1;
 	if (compile_models(workspace_fd, &workspace, models, &model, problems, err) < 0)
 		return -1;

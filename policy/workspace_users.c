@@ -14,6 +14,7 @@
 
 #define USER_BYTES_MAX 64u /* as broker/user_map.h accepts them */
 #define USER_GROUPS_MAX 64u
+#define USER_ATTRIBUTES_MAX 32u
 
 struct os_user {
 	uid_t uid;
@@ -116,16 +117,62 @@ static struct json *read_groups(struct check *check, const struct yaml *node)
 	return groups;
 }
 
+/* Quoted is a text; digits alone are a number, true and false a truth value; else a text. */
+static struct json *read_scalar(struct check *check, const struct yaml *node)
+{
+	int64_t number;
+	bool truth;
+
+	if (!yaml_is_null(node) && yaml_want_bool(node, &truth, NULL) == 0)
+		return json_new_bool(truth);
+	if (!yaml_is_null(node) &&
+	    yaml_want_int(node, -JSON_INT_MAX, JSON_INT_MAX, &number, NULL) == 0)
+		return json_new_int(number);
+	return json_new_str(check_text(check, node, "an attribute"));
+}
+
+static struct json *read_attributes(struct check *check, const struct yaml *node)
+{
+	struct json *attributes = json_object();
+
+	if (yaml_is_null(node) || yaml_kind(node) != YAML_MAP) {
+		check_fail(check, "wrong_type", node,
+			   "attributes must be a map like {clearance: 3, region: west}");
+		return attributes;
+	}
+	if (yaml_len(node) > USER_ATTRIBUTES_MAX)
+		check_fail(check, "over_limit", node, "at most %u attributes", USER_ATTRIBUTES_MAX);
+	for (size_t i = 0; i < yaml_len(node); i++) {
+		const char *name = check_name(check, yaml_key(node, i), "an attribute");
+		const struct yaml *value = yaml_value(node, i);
+		struct json *list;
+
+		if (name == NULL)
+			continue;
+		if (yaml_is_null(value) || yaml_kind(value) != YAML_LIST) {
+			json_set(attributes, name, read_scalar(check, value));
+			continue;
+		}
+		list = json_array();
+		for (size_t n = 0; n < yaml_len(value); n++)
+			json_push(list, read_scalar(check, yaml_at(value, n)));
+		json_set(attributes, name, list);
+	}
+	return attributes;
+}
+
 static void read_rights(struct check *check, const struct yaml *node, const char *name,
 			struct json *json)
 {
-	static const char *const keys[] = {"groups", "tenant", NULL};
+	static const char *const keys[] = {"groups", "tenant", "attributes", NULL};
 	CLEANUP(mem_freep) char *what = mem_format("user %s", name);
 	const char *tenant;
 
 	if (!check_map(check, node, what, keys))
 		return;
 	json_set(json, "groups", read_groups(check, yaml_get(node, "groups")));
+	if (yaml_get(node, "attributes") != NULL)
+		json_set(json, "attributes", read_attributes(check, yaml_get(node, "attributes")));
 	tenant = person_name(check, yaml_get(node, "tenant"), "the tenant");
 	if (tenant != NULL)
 		json_set_str(json, "tenant", tenant);

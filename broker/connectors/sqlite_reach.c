@@ -152,6 +152,19 @@ static void spell_column(struct reach *reach, size_t table, size_t column, const
 	entry->names[column] = mem_str(name);
 }
 
+/* A list with the row's own name in it stands for the whole table as it was once. While it still
+ * is, SELECT * means no more than the list. */
+static bool is_whole(const struct reach *reach, size_t table, const struct json *columns)
+{
+	bool rowid = false;
+
+	for (size_t c = 0; c < reach->catalog->tables[table].column_count; c++)
+		if (!reach_has_column(reach, table, c))
+			return false;
+	json_each(column, columns) rowid = rowid || strcmp(json_str(column), ROWID_NAME) == 0;
+	return rowid;
+}
+
 static int add_listed(struct reach *reach, size_t table, const struct json *columns,
 		      struct err *err)
 {
@@ -169,6 +182,10 @@ static int add_listed(struct reach *reach, size_t table, const struct json *colu
 			continue;
 		reach_add_column(reach, table, place);
 		spell_column(reach, table, place, name);
+	}
+	if (is_whole(reach, table, columns)) {
+		reach->tables[table].listed = false;
+		reach->tables[table].rowid = !reach->catalog->tables[table].is_view;
 	}
 	return 0;
 }

@@ -50,7 +50,8 @@ const char fx_scope[] =
 	"    per_call: {rows: 5, bytes: 1MiB, scan: 64MiB, time: 5s}\n"
 	"  - id: never-payroll\n    effect: deny\n    agents: all\n    users: everyone\n"
 	"    tools: all\n    data: {database: sales, tables: {payroll: {columns: all}}}\n"
-	"  - id: ask-refunds\n    effect: ask\n    agents: [sales-query-01]\n    users: everyone\n"
+	"  - id: ask-refunds\n    effect: ask\n    approval: {by: [owner], for: 1h, own: true}\n   "
+	" agents: [sales-query-01]\n    users: everyone\n"
 	"    tools: [run_query]\n    data: {database: sales, tables: {refunds: {columns: all}}}\n";
 
 static int64_t fx_now_us(void)

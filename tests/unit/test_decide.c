@@ -538,7 +538,7 @@ static const struct subject stranger = {.user = "mallory"};
 static void view_is(const struct bundle *bundle, const struct subject *subject, const char *tool,
 		    const char *expected)
 {
-	struct json *view = policy_view(bundle, "sales-query-01", subject, &now, tool, "sales");
+	struct json *view = policy_view(bundle, "sales-query-01", subject, &now, tool, NULL, "sales");
 	struct buf text = BUF_INIT;
 
 	json_write(view, &text);
@@ -647,10 +647,10 @@ static void test_view_of_everything_denied_is_empty(void **state)
 	view_is(other, &alice, "run_query",
 		"{\"database\":\"sales\",\"tables\":{\"orders\":\"all\"},"
 		"\"functions\":[\"count\",\"sum\"],\"except\":{}}");
-	assert_false(policy_tool_visible(all, "sales-query-01", &alice, &now, "run_query"));
-	assert_true(policy_tool_visible(whole, "sales-query-01", &alice, &now, "run_query"));
-	assert_true(policy_tool_visible(other, "sales-query-01", &alice, &now, "run_query"));
-	assert_true(policy_tool_visible(all, "sales-query-01", &stranger, &now, "run_query"));
+	assert_false(policy_tool_visible(all, "sales-query-01", &alice, &now, "run_query", false));
+	assert_true(policy_tool_visible(whole, "sales-query-01", &alice, &now, "run_query", false));
+	assert_true(policy_tool_visible(other, "sales-query-01", &alice, &now, "run_query", false));
+	assert_true(policy_tool_visible(all, "sales-query-01", &stranger, &now, "run_query", false));
 }
 
 static void test_view_hides_what_wants_approval_unless_a_statement_can_ask(void **state)
@@ -668,7 +668,7 @@ static void test_view_hides_what_wants_approval_unless_a_statement_can_ask(void 
 	view_is(bundle, &alice, "run_query",
 		"{\"database\":\"sales\",\"tables\":{\"orders\":\"all\"},"
 		"\"functions\":[\"count\",\"sum\"],\"except\":{}}");
-	assert_true(policy_tool_visible(bundle, "sales-query-01", &alice, &now, "search_values"));
+	assert_true(policy_tool_visible(bundle, "sales-query-01", &alice, &now, "search_values", false));
 }
 
 static void test_tool_is_visible_only_to_whom_a_rule_grants_it(void **state)
@@ -677,12 +677,12 @@ static void test_tool_is_visible_only_to_whom_a_rule_grants_it(void **state)
 	struct bundle *bundle = bundle_of(SAMPLE_READ_SALES "," SAMPLE_NEVER_PAYROLL);
 
 	(void)state;
-	assert_true(policy_tool_visible(bundle, "sales-query-01", &alice, &now, "run_query"));
-	assert_false(policy_tool_visible(bundle, "sales-query-01", &alice, &now, "explain_query"));
-	assert_false(policy_tool_visible(bundle, "sales-query-01", &stranger, &now, "run_query"));
-	assert_false(policy_tool_visible(bundle, "sales-report-01", &alice, &now, "run_query"));
-	assert_false(policy_tool_visible(bundle, "nobody", &alice, &now, "run_query"));
-	assert_false(policy_tool_visible(bundle, "sales-query-01", &alice, &now, NULL));
+	assert_true(policy_tool_visible(bundle, "sales-query-01", &alice, &now, "run_query", false));
+	assert_false(policy_tool_visible(bundle, "sales-query-01", &alice, &now, "explain_query", false));
+	assert_false(policy_tool_visible(bundle, "sales-query-01", &stranger, &now, "run_query", false));
+	assert_false(policy_tool_visible(bundle, "sales-report-01", &alice, &now, "run_query", false));
+	assert_false(policy_tool_visible(bundle, "nobody", &alice, &now, "run_query", false));
+	assert_false(policy_tool_visible(bundle, "sales-query-01", &alice, &now, NULL, false));
 }
 
 static char *grant_text(const struct bundle *bundle, const char *agent,

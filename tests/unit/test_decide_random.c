@@ -447,7 +447,7 @@ static bool json_lists(const struct json *array, const char *word)
 static void within_view(const struct bundle *bundle, const struct call_facts *facts)
 {
 	struct json *view = policy_view(bundle, facts->agent, &facts->subject, &facts->setting,
-					facts->tool, facts->database);
+					facts->tool, NULL, facts->database);
 
 	for (size_t i = 0; i < facts->tables.count; i++)
 		assert_non_null(json_get(json_get(view, "tables"), facts->tables.items[i]));
@@ -518,7 +518,7 @@ static void test_decisions_agree_with_a_naive_evaluator(void **state)
 				continue;
 			assert_true(policy_tool_visible(bundle, call.facts.agent,
 							&call.facts.subject, &call.facts.setting,
-							call.facts.tool));
+							call.facts.tool, false));
 			if (c % 8 == 0) {
 				within_view(bundle, &call.facts);
 				within_grant(bundle, &call.facts);

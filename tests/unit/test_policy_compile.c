@@ -35,8 +35,8 @@ static void compile(const struct workspace_dir *dir, struct compiled *compiled)
 	size_t len;
 	FILE *out = open_memstream(&compiled->text, &len);
 
-	compiled->result = policy_compile(dir->fd, &databases, &compiled->bundle,
-					  &compiled->problems, &compiled->err);
+	compiled->result = policy_compile(dir->fd, &(struct policy_world){.databases = &databases},
+					  &compiled->bundle, &compiled->problems, &compiled->err);
 	problems_print(&compiled->problems, out);
 	fclose(out);
 }

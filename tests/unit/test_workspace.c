@@ -52,8 +52,8 @@ static void compile(struct made *made, workspace_models_fn *models)
 {
 	free(made->text);
 	problems_clear(&made->problems);
-	made->result = workspace_compile(made->dir.fd, made->dir.path, models, &made->problems,
-					 &made->err);
+	made->result = workspace_compile(made->dir.fd, made->dir.path, models, NULL,
+					 &made->problems, &made->err);
 	print(made);
 }
 
