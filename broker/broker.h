@@ -133,6 +133,15 @@ enum broker_phase {
 	PHASE_CLOSED,
 };
 
+/* What became of the words "read the policy again" since the start. */
+struct policy_reloads {
+	int64_t applied;
+	int64_t refused;
+	int64_t last_us; /* when the last one was decided; 0: none */
+	bool last_refused;
+	char reason[256]; /* of the last refusal; "" when the last one was applied */
+};
+
 struct broker_options {
 	const char *audit_dir; /* absolute */
 	int config_fd;	       /* state/config */
@@ -151,6 +160,7 @@ struct broker {
 	enum broker_phase phase;
 	int exit_code;
 	struct config *config;
+	struct policy_reloads reloads;
 	struct token_store *store;
 	struct token_cache *cache;
 	struct signer_client *signer;

@@ -1,6 +1,24 @@
 /* status: what an operator looks at first. Names and numbers only, no one's data. */
+#include "base/clock.h"
 #include "broker/dispatch.h"
 #include "broker/peer.h"
+
+static struct json *reloads_status(const struct policy_reloads *reloads)
+{
+	struct json *json = json_object();
+	char at[TIMESTAMP_LEN + 1];
+
+	json_set_int(json, "applied", reloads->applied);
+	json_set_int(json, "refused", reloads->refused);
+	if (reloads->last_us == 0)
+		return json;
+	timestamp_write(reloads->last_us, at);
+	json_set_str(json, "at", at);
+	json_set_str(json, "last", reloads->last_refused ? "refused" : "applied");
+	if (reloads->last_refused)
+		json_set_str(json, "reason", reloads->reason);
+	return json;
+}
 
 static struct json *policy_status(const struct broker *broker)
 {
@@ -11,6 +29,7 @@ static struct json *policy_status(const struct broker *broker)
 	json_set_int(policy, "epoch", token_store_epoch(broker->store));
 	json_set_int(policy, "agents", (int64_t)bundle_agent_count(bundle));
 	json_set_int(policy, "rules", (int64_t)bundle_rule_count(bundle));
+	json_set(policy, "reloads", reloads_status(&broker->reloads));
 	return policy;
 }
 

@@ -12,6 +12,10 @@ static const struct policy_command *const subcommands[] = {
 	&policy_show_command,
 	&policy_explain_command,
 	&policy_diff,
+	&policy_compile_command,
+	&policy_apply,
+	&policy_rollback,
+	&policy_log,
 };
 
 static void print_overview(FILE *out)

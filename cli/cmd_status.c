@@ -47,6 +47,15 @@ static void print_sandbox(const struct json *status)
 		   text_of(own, "sandbox_profile"));
 }
 
+static void print_reloads(const struct json *reloads)
+{
+	if (json_get(reloads, "last") == NULL)
+		return;
+	print_line("policy", "last reload %s at %s%s%s", text_of(reloads, "last"),
+		   text_of(reloads, "at"), json_get(reloads, "reason") != NULL ? ": " : "",
+		   json_get(reloads, "reason") != NULL ? text_of(reloads, "reason") : "");
+}
+
 static void print_status(const struct json *status)
 {
 	const struct json *policy = json_get(status, "policy");
@@ -55,6 +64,7 @@ static void print_status(const struct json *status)
 	print_line("policy", "%.16s..., epoch %lld, %lld agents, %lld rules",
 		   text_of(policy, "digest"), int_of(policy, "epoch"), int_of(policy, "agents"),
 		   int_of(policy, "rules"));
+	print_reloads(json_get(policy, "reloads"));
 	print_line("audit log", "%lld records%s%s", int_of(audit, "size"),
 		   json_get_str(audit, "stopped") != NULL ? "; STOPPED: " : "",
 		   json_get_str(audit, "stopped") != NULL ? json_get_str(audit, "stopped") : "");

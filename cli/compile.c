@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "cli/catalog.h"
 #include "cli/cli.h"
+#include "cli/policy_gate.h"
 #include "cli/program_roles.h"
 #include "policy/workspace.h"
 
@@ -68,6 +69,34 @@ int compile_result(int status)
 		return cli_fail(EXIT_UNAVAILABLE, "the compile step was ended by signal %d",
 				WTERMSIG(status));
 	return WEXITSTATUS(status);
+}
+
+int reload_start(const char *workspace, pid_t *ret_pid, struct err *err)
+{
+	struct gate_result result;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int code = policy_gate_apply(workspace, false, stderr, &result);
+
+		if (code == EXIT_NEGATIVE)
+			fprintf(stderr, "writ: %s\n", result.refused);
+		_exit(code);
+	}
+	if (pid < 0)
+		return err_errno(err, "start the compile step");
+	*ret_pid = pid;
+	return 0;
+}
+
+int reload_result(int status, const char **ret_why)
+{
+	int code = compile_result(status);
+
+	*ret_why = code == EXIT_NEGATIVE ? "the files have mistakes or fail their tests"
+		   : code == EXIT_USAGE	 ? "the files cannot be read"
+					 : "the files could not be compiled";
+	return code;
 }
 
 /* A deadline for what reads files of the workspace: one on a dead network mount never answers. */

@@ -18,4 +18,9 @@ int compile_in_child(const char *workspace);
 MUST_CHECK int compile_start(const char *workspace, pid_t *ret_pid, struct err *err);
 int compile_result(int status);
 
+/* A reload's child: as above, behind the gate (policy_gate.h). reload_result() also says in a line
+ * why nothing was written. */
+MUST_CHECK int reload_start(const char *workspace, pid_t *ret_pid, struct err *err);
+int reload_result(int status, const char **ret_why);
+
 #endif

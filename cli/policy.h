@@ -17,8 +17,8 @@ struct policy_command {
 	int (*run)(int argc, char **argv); /* argv[0] is "policy NAME" */
 };
 
-extern const struct policy_command policy_check, policy_diff, policy_explain_command,
-	policy_show_command, policy_test;
+extern const struct policy_command policy_apply, policy_check, policy_compile_command, policy_diff,
+	policy_explain_command, policy_log, policy_rollback, policy_show_command, policy_test;
 
 /* A workspace and the policy its files make; owned. */
 struct policy_files {

@@ -32,7 +32,7 @@
 
 static void stop(struct supervisor *supervisor);
 static void reload(struct supervisor *supervisor);
-static void tell_broker(struct supervisor *supervisor, const char *what);
+static void tell_broker(struct supervisor *supervisor, const char *what, const char *why);
 
 /* ---- deaths ---- */
 
@@ -96,13 +96,17 @@ static void on_other_end(struct supervisor *supervisor, struct program *program,
 /* The compile step of a reload: what it has written is what the broker is to read. */
 static void on_compiled(struct supervisor *supervisor, int status)
 {
+	const char *why;
+
 	supervisor->compile_pid = 0;
 	if (supervisor->stopping)
 		return;
-	if (compile_result(status) == EXIT_FINE)
-		tell_broker(supervisor, "reload");
-	else
-		log_error("reload: the files have mistakes; the last good policy stays in force");
+	if (reload_result(status, &why) == EXIT_FINE) {
+		tell_broker(supervisor, "reload", NULL);
+	} else {
+		log_error("reload: %s; the last good policy stays in force", why);
+		tell_broker(supervisor, "refused", why);
+	}
 	if (supervisor->compile_again)
 		reload(supervisor);
 }
@@ -201,13 +205,16 @@ static int wait_ms(const struct supervisor *supervisor)
 /* ---- stopping and reloading ---- */
 
 /* A broker that does not listen hangs: it is ended, and with it the lane that is out of step. */
-static void tell_broker(struct supervisor *supervisor, const char *what)
+static void tell_broker(struct supervisor *supervisor, const char *what, const char *why)
 {
 	CLEANUP(json_freep) struct json *message = json_object();
 	struct program *broker = programs_broker(&supervisor->programs);
 	struct err err = {0};
 
-	json_set_bool(message, what, true);
+	if (why != NULL)
+		json_set_str(message, what, why);
+	else
+		json_set_bool(message, what, true);
 	if (supervisor->programs.control_fd < 0 || broker->pid == 0 ||
 	    lane_send_blocking(supervisor->programs.control_fd, message, -1, &err) == 0)
 		return;
@@ -222,7 +229,7 @@ static void stop(struct supervisor *supervisor)
 		return;
 	begin_stopping(supervisor);
 	end_all(supervisor, clock_mono_us() + STOP_WAIT_MS * 1000LL);
-	tell_broker(supervisor, "stop");
+	tell_broker(supervisor, "stop", NULL);
 }
 
 /* The answer comes by SIGCHLD: what dies meanwhile is started again as ever. */
@@ -233,7 +240,7 @@ static void reload(struct supervisor *supervisor)
 	supervisor->compile_again = supervisor->compile_pid > 0;
 	if (supervisor->compile_again || supervisor->stopping)
 		return;
-	if (compile_start(supervisor->options->workspace, &supervisor->compile_pid, &err) < 0)
+	if (reload_start(supervisor->options->workspace, &supervisor->compile_pid, &err) < 0)
 		log_error("reload: %s", err.text);
 	else
 		supervisor->compile_kill_us = clock_mono_us() + COMPILE_WAIT_MS * 1000LL;
@@ -245,6 +252,8 @@ static void on_signal(struct supervisor *supervisor, uint32_t number)
 		reap(supervisor);
 	else if (number == SIGHUP)
 		reload(supervisor);
+	else if (number == SIGUSR1) /* `writ policy apply` has written state/ already */
+		tell_broker(supervisor, "reload", NULL);
 	else
 		stop(supervisor);
 }

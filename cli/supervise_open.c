@@ -113,6 +113,7 @@ static int open_signals(struct supervisor *supervisor, struct err *err)
 	sigaddset(&wanted, SIGTERM);
 	sigaddset(&wanted, SIGINT);
 	sigaddset(&wanted, SIGHUP);
+	sigaddset(&wanted, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &wanted, NULL);
 	supervisor->signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 	return supervisor->signal_fd < 0 ? err_errno(err, "signalfd") : 0;

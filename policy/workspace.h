@@ -59,5 +59,13 @@ typedef void workspace_catalogs_fn(const struct json *service, struct json **ret
 MUST_CHECK int workspace_compile(int workspace_fd, const char *path, workspace_models_fn *models,
 				 workspace_catalogs_fn *catalogs, struct problems *problems,
 				 struct err *err);
+/*
+ * The same on the owner's word: only if the files still make the bundle of this digest (ERR_INVALID
+ * otherwise, and nothing is written). It ends what `writ policy rollback` holds; the step above
+ * leaves state/config/policy/active alone while a bundle is held. digest NULL is the step above.
+ */
+MUST_CHECK int workspace_apply(int workspace_fd, const char *path, const char *digest,
+			       workspace_models_fn *models, workspace_catalogs_fn *catalogs,
+			       struct problems *problems, struct err *err);
 
 #endif

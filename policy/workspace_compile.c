@@ -3,8 +3,11 @@
  * files of state/ replaced, the pointer to the active policy last, so that a reader always finds a
  * policy that is whole. Blocking; runs in a short-lived process.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/crypto.h"
 #include "base/file.h"
@@ -96,8 +99,22 @@ static int write_active(int policy_fd, const char *digest, struct err *err)
 	return write_if_changed(policy_fd, "active", &line, err);
 }
 
+/* A rollback holds its bundle in force until someone applies the files on purpose. */
+static int activate(int policy_fd, const char *digest, bool on_purpose, struct err *err)
+{
+	struct stat info;
+
+	if (on_purpose && unlinkat(policy_fd, "held", 0) < 0 && errno != ENOENT)
+		return err_errno(err, "remove policy/held");
+	if (!on_purpose && fstatat(policy_fd, "held", &info, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	return write_active(policy_fd, digest, err);
+}
+
+/* want: the digest that was checked, or NULL when this is no word of the owner's to apply it. */
 static int write_state(int workspace_fd, const struct workspace *workspace,
-		       const struct buf *bundle, const struct json *models, struct err *err)
+		       const struct buf *bundle, const struct json *models, const char *want,
+		       struct err *err)
 {
 	CLEANUP(fd_closep) int state_fd = -1;
 	CLEANUP(fd_closep) int config_fd = -1;
@@ -105,6 +122,9 @@ static int write_state(int workspace_fd, const struct workspace *workspace,
 	char digest[SHA256_HEX_LEN + 1];
 
 	sha256_hex(bundle->bytes, bundle->len, digest);
+	if (want != NULL && strcmp(want, digest) != 0)
+		return err_set(err, ERR_INVALID,
+			       "the files were changed while they were applied; apply them again");
 	if (dir_open_private_at(workspace_fd, "state", true, &state_fd, err) < 0 ||
 	    dir_open_private_at(state_fd, "config", true, &config_fd, err) < 0 ||
 	    dir_open_private_at(config_fd, "policy", true, &policy_fd, err) < 0)
@@ -115,7 +135,7 @@ static int write_state(int workspace_fd, const struct workspace *workspace,
 	    write_json(state_fd, "service.json", workspace->service, err) < 0 ||
 	    write_json(config_fd, "model.json", models, err) < 0)
 		return -1;
-	return write_active(policy_fd, digest, err);
+	return activate(policy_fd, digest, want != NULL, err);
 }
 
 static int compile_policy(int workspace_fd, const struct workspace *workspace,
@@ -142,8 +162,9 @@ static int compile_policy(int workspace_fd, const struct workspace *workspace,
 	return 0;
 }
 
-int workspace_compile(int workspace_fd, const char *path, workspace_models_fn *models,
-		      workspace_catalogs_fn *catalogs, struct problems *problems, struct err *err)
+int workspace_apply(int workspace_fd, const char *path, const char *digest,
+		    workspace_models_fn *models, workspace_catalogs_fn *catalogs,
+		    struct problems *problems, struct err *err)
 {
 	CLEANUP(json_freep) struct json *known = NULL;
 	CLEANUP(json_freep) struct json *notes = NULL;
@@ -165,6 +186,12 @@ int workspace_compile(int workspace_fd, const char *path, workspace_models_fn *m
 		return -1;
 	problems_sort(problems);
 	if (problems->error_count == 0)
-		result = write_state(workspace_fd, &workspace, &bundle, model, err);
+		result = write_state(workspace_fd, &workspace, &bundle, model, digest, err);
 	return result < 0 ? err_wrap(err, "state") : 0;
+}
+
+int workspace_compile(int workspace_fd, const char *path, workspace_models_fn *models,
+		      workspace_catalogs_fn *catalogs, struct problems *problems, struct err *err)
+{
+	return workspace_apply(workspace_fd, path, NULL, models, catalogs, problems, err);
 }

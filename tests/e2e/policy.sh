@@ -1,0 +1,98 @@
+# Policy authors' tools on the real programs, in the order of a change's life.
+. tests/lib/tap.sh
+ws=$(fresh sales policy)
+scope=$ws/scopes/sales.yaml
+
+# check
+run writ policy check -C "$ws"
+is "check: no mistake" "$code" 0
+sed 's/group:sales/group:slaes/; s/orders: {columns: all}/ordrs: {columns: all}/; s/effect: deny/efect: deny/' "$scope" >"$ws/good" && cp "$scope" "$ws/kept" && cp "$ws/good" "$scope"
+run writ policy check -C "$ws"
+is "check: mistakes" "$code" 1
+has "  an unknown key, with its place" "$out" "scopes/sales.yaml:42:5: unknown key of a rule \"efect\": did you mean \"effect\"?"
+has "  an unknown group" "$out" 'unknown group "slaes"'
+has "  an unknown table of the real data" "$out" 'unknown table of sales "ordrs": did you mean "orders"?'
+has "  with a caret" "$out" "^"
+run writ policy check -C "$ws" --json
+json "  as JSON with codes" '[.problems[].code] | sort' '["missing_key","unknown_group","unknown_key","unknown_table"]'
+cp "$ws/kept" "$scope"; rm "$ws/kept" "$ws/good"
+
+# test
+run writ policy test -C "$ws" --min-coverage 100
+is "test: all pass, everything covered" "$code" 0
+has "  says so" "$out" "coverage 100 %"
+run writ policy test -C "$ws" --format tap
+has "  TAP" "$out" "TAP version 14"
+run writ policy test -C "$ws" --format junit
+has "  JUnit" "$out" "<testsuite name=\"policy\""
+sed -i 's/columns: \[customer_id, region\]/columns: [customer_id]/' "$scope"
+run writ policy test -C "$ws"
+is "test: a narrower rule fails a case" "$code" 1
+has "  with what was wanted" "$out" "wanted allow, got deny"
+sed -i 's/columns: \[customer_id\]/columns: [customer_id, region]/' "$scope"
+(sleep 1; touch "$scope") & run timeout 3 writ policy test -C "$ws" --watch
+is "test --watch: runs again when a file changes" "$(printf '%s\n' "$out" | grep -c 'cases, 0 failed')" 2
+
+# explain
+run writ policy explain -C "$ws" --agent sales-query-01 --user eve --tool run_query --database sales --columns orders.status
+is "explain: denied" "$code" 1
+has "  with the change" "$out" "change add user:eve to users (scopes/sales.yaml:23:12)"
+sed -i 's/user:user_42\]/user:user_42, user:eve]/' "$scope"
+run writ policy explain -C "$ws" --agent sales-query-01 --user eve --tool run_query --database sales --columns orders.status
+is "  and after making it: allowed" "$code" 0
+
+# compile, apply, diff, log, rollback
+run writ policy compile -C "$ws" -o "$ws/b.bundle"
+second=$out
+is "compile: named by the hash of its bytes" "$second" "$(sha256sum <"$ws/b.bundle" | cut -c1-64)"
+sed -i 's/, user:eve\]/]/' "$scope"
+run writ policy apply -C "$ws"
+is "apply: without a service" "$code" 0
+has "  says so" "$out" "no service runs"
+run writ policy compile -C "$ws"
+first=$out
+run writ policy diff -C "$ws"
+is "diff: nothing changed" "$code" 0
+run writ policy diff -C "$ws" live "$ws/b.bundle" --json
+is "diff: wider" "$code" 1
+json "  the call that shows it" '.wider[0].call.user' '"eve"'
+run writ policy diff -C "$ws" "$ws/b.bundle" live
+is "diff: narrower is fine" "$code" 0
+serve "$ws"
+sed -i 's/user:user_42\]/user:user_42, user:eve]/' "$scope"
+run writ policy apply -C "$ws" --json
+is "apply: a running service obeys it" "$code" 0
+json "  without a restart" '.service' true
+run writ status -C "$ws" --json
+json "  as status says" '.policy.digest' "\"$second\""
+sed -i 's/columns: \[customer_id, region\]/columns: [customer_id]/' "$scope"
+run writ policy apply -C "$ws"
+is "apply: failing tests refuse it" "$code" 1
+has "  and say so" "$err" "tests"
+run writ status -C "$ws" --json
+json "  the last good one stays" '.policy.digest' "\"$second\""
+kill -HUP "$service"
+refused() { [ "$(writ status -C "$ws" --json | jq .policy.reloads.refused)" = 1 ]; }
+wait_for 10 refused
+run writ status -C "$ws" --json
+json "SIGHUP: refused too, and status says so" '.policy.reloads.last' '"refused"'
+has "  and why" "$out" "fail their tests"
+has "  and the service's log" "$(cat "$ws.log")" "the last good policy stays in force"
+run writ policy rollback "$(printf %.12s "$first")" -C "$ws"
+is "rollback: an earlier one at once" "$code" 0
+run writ status -C "$ws" --json
+json "  as status says" '.policy.digest' "\"$first\""
+sed -i 's/columns: \[customer_id\]/columns: [customer_id, region]/' "$scope"
+kill -HUP "$service"
+wait_for 10 sh -c "writ policy log -C '$ws' --json | jq -e '.history[-1].what == \"reload\"'"
+run writ status -C "$ws" --json
+json "  a reload does not end it" '.policy.digest' "\"$first\""
+run writ policy log -C "$ws" --json
+json "log: every attempt" '[.history[] | .what + " " + .result]' '["apply applied","apply applied","apply refused","reload refused","rollback applied","reload refused"]'
+json "  what is held" '.held' "\"$first\""
+run writ policy apply -C "$ws"
+is "  apply ends it" "$code" 0
+stop_service
+run writ audit show -C "$ws" --json
+is "audit: the start, and each attempt the broker saw" "$(printf '%s\n' "$out" | jq -s '[.[] | .. | objects | select(.ev? == "policy.load") | .st]' -c)" '["ok","ok","error","ok","ok","ok"]'
+done_testing
