@@ -10,12 +10,15 @@ static const struct policy_command *const subcommands[] = {
 	&policy_check,
 	&policy_test,
 	&policy_show_command,
+	&policy_who_command,
 	&policy_explain_command,
 	&policy_diff,
+	&policy_replay,
 	&policy_compile_command,
 	&policy_apply,
 	&policy_rollback,
 	&policy_log,
+	&policy_schema_command,
 };
 
 static void print_overview(FILE *out)

@@ -36,7 +36,7 @@ static int run(int argc, char **argv)
 	int code = args_read(argc, argv, options, ARRAY_LEN(options), 0, &args);
 
 	if (code == 0)
-		code = policy_files_want(&args, 0, &files);
+		code = policy_files_want(&args, POLICY_WITH_DATA, &files);
 	if (code == 0 && path != NULL && strcmp(path, "-") != 0)
 		code = write_file(path, &files.bytes);
 	if (code != 0)

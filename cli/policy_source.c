@@ -50,7 +50,7 @@ static int read_workspace(const struct args *args, const char *path, struct poli
 
 	if (path != NULL)
 		there.workspace = path;
-	code = policy_files_want(&there, 0, &files);
+	code = policy_files_want(&there, POLICY_WITH_DATA, &files);
 	if (code != EXIT_FINE)
 		return code;
 	source->bundle = TAKE(files.bundle);

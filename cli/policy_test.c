@@ -102,7 +102,7 @@ static int read_tests(const struct args *args, struct run *run)
 	struct problems problems = PROBLEMS_INIT;
 	struct err err = {0};
 	size_t errors;
-	int code = policy_files_want(args, 0, &run->files);
+	int code = policy_files_want(args, POLICY_WITH_DATA, &run->files);
 
 	if (code != EXIT_FINE)
 		return code;

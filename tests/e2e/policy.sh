@@ -41,6 +41,31 @@ sed -i 's/user:user_42\]/user:user_42, user:eve]/' "$scope"
 run writ policy explain -C "$ws" --agent sales-query-01 --user eve --tool run_query --database sales --columns orders.status
 is "  and after making it: allowed" "$code" 0
 
+# show, who
+run writ policy show -C "$ws" sales-query-01
+has "show AGENT: a matrix" "$out" "sales.customers    2 columns"
+run writ policy show -C "$ws" user_42 --json
+json "show USER: every agent" '[.[] | .agent]' '["sales-query-01","sales-report-01"]'
+run writ policy show -C "$ws" sales-qery-01
+is "show: nobody of that name" "$code" 2
+has "  did you mean" "$err" "sales-query-01"
+run writ policy who -C "$ws" --table customers --column region
+has "who: by which rule" "$out" "read-sales (scopes/sales.yaml:20)"
+run writ policy who -C "$ws" --table payroll
+has "who: nobody" "$out" "nobody reaches sales.payroll"
+
+# schema
+writ policy schema -C "$ws" >"$WRIT_PLACE/schema.json"
+is "schema: JSON" "$(jq -r .title "$WRIT_PLACE/schema.json")" "writ scope file"
+if [ -d "${WRIT_NODE:-/nowhere}/yaml-language-server" ]; then
+	cp -R "$WRIT_NODE" "$WRIT_PLACE/tests/node/node_modules" 2>/dev/null || true
+	node tests/node/yaml-server.mjs "$WRIT_PLACE/schema.json" "$scope" >"$WRIT_PLACE/editor.tap" && code=0 || code=$?
+	is "schema: an editor completes, explains and marks" "$code" 0
+	[ "$code" = 0 ] || sed 's/^/# /' "$WRIT_PLACE/editor.tap"
+else
+	skip "schema in an editor: no npm package yaml-language-server"
+fi
+
 # compile, apply, diff, log, rollback
 run writ policy compile -C "$ws" -o "$ws/b.bundle"
 second=$out
@@ -92,7 +117,24 @@ json "log: every attempt" '[.history[] | .what + " " + .result]' '["apply applie
 json "  what is held" '.held' "\"$first\""
 run writ policy apply -C "$ws"
 is "  apply ends it" "$code" 0
+# replay: what the service has decided until now, and one question under the last policy
+run writ ask -C "$ws" "Which regions had the highest net sales last quarter?"
 stop_service
+run writ policy replay recorded -C "$ws" --json
+is "replay: under the recorded bundles" "$code" 0
+json "  every decision is unchanged" '[.would_allow, .would_deny, .not_replayable]' '[0,0,0]'
+json "  and there are some" '.unchanged > 0' true
+json "  which sum up to the records" '.unchanged + .would_allow + .would_deny + .not_replayable + .no_decision == .records' true
+cp "$scope" "$ws/kept"
+sed -i 's/order_items: {columns: all}/order_items: {columns: [order_id]}/' "$scope"
+run writ policy replay -C "$ws"
+is "replay: under narrower files" "$code" 1
+has "  which decision changes, and why" "$out" "would_deny, was allow by read-sales"
+mv "$ws/kept" "$scope"
+mkdir "$ws/copy"; cp "$ws"/state/audit/* "$ws/copy/" 2>/dev/null
+sed -i 's/run_query/rum_query/' "$ws"/copy/log*
+run writ policy replay -C "$ws" --log "$ws/copy"
+is "replay: a log that does not verify tells nothing" "$code" 3
 run writ audit show -C "$ws" --json
 is "audit: the start, and each attempt the broker saw" "$(printf '%s\n' "$out" | jq -s '[.[] | .. | objects | select(.ev? == "policy.load") | .st]' -c)" '["ok","ok","error","ok","ok","ok"]'
 done_testing

@@ -91,7 +91,7 @@ wait_for 20 answered
 is "  what dies meanwhile is started again, and questions are answered" $? 0
 kill -HUP "$service"
 rm "$ws"/scopes/s[0-9]*.yaml
-sed -i 's/^  anyone: .*/  anyone: {groups: [nothing]}/' "$ws/writ.yaml"
+sed -i 's/^  anyone: .*/  anyone: {groups: [nothing]}\n  uid-4242: {groups: [sales]}/' "$ws/writ.yaml"
 pgrep -P "$service" -x writ | xargs -r kill -KILL
 refused() { writ ask -C "$ws" "$question" --json | jq -e '.status == "refused"'; }
 wait_for 20 refused
