@@ -172,9 +172,10 @@ static void add_users(struct entries *entries, const struct bundle *bundle, cons
 		add_entry(entries, WHO_NOBODY, NULL);
 		return;
 	}
-	add_set(entries, bundle, WHO_USER, &rule->users);
+	/* a whole group makes the better example */
 	add_set(entries, bundle, WHO_GROUP, &rule->groups);
 	add_set(entries, bundle, WHO_TENANT, &rule->tenants);
+	add_set(entries, bundle, WHO_USER, &rule->users);
 }
 
 static bool goes_together(const struct entry *one, const struct entry *other)

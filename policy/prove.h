@@ -1,0 +1,31 @@
+/*
+ * Invariants: what must hold of every call, whatever the rules say. They are written as rules that
+ * take away (scopes/invariants.yaml, in the language of scope files), and each must already be
+ * true: a rule of an invariant would take nothing away. That is decided for all calls by comparing
+ * the bundle with itself and that one rule (compare.h), so a broken one has a concrete call. Pure.
+ */
+#ifndef POLICY_PROVE_H
+#define POLICY_PROVE_H
+
+#include "base/buf.h"
+#include "policy/policy.h"
+
+struct proof {
+	size_t proven;
+	size_t broken;
+	size_t not_proven;
+	/* [{"id","at","state":"proven"|"broken"|"not_proven","why",
+	 *   "call","verdict":{"rule","at","reason"}}]; owned */
+	struct json *invariants;
+};
+
+/* json: the bundle's; rules: of invariants, as a bundle holds rules. ERR_INVALID when one of them
+ * is no rule that takes away. */
+MUST_CHECK int policy_prove(const struct bundle *bundle, const struct json *json,
+			    const struct json *rules, struct proof *ret_proof, struct err *err);
+void proof_clear(struct proof *proof);
+
+/* For people; without all only what is not proven. */
+void proof_write(const struct proof *proof, bool all, struct buf *out);
+
+#endif
