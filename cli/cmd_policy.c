@@ -8,6 +8,7 @@
 
 static const struct policy_command *const subcommands[] = {
 	&policy_check,
+	&policy_fmt,
 	&policy_test,
 	&policy_show_command,
 	&policy_who_command,

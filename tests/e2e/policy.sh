@@ -17,6 +17,15 @@ run writ policy check -C "$ws" --json
 json "  as JSON with codes" '[.problems[].code] | sort' '["missing_key","unknown_group","unknown_key","unknown_table"]'
 cp "$ws/kept" "$scope"; rm "$ws/kept" "$ws/good"
 
+# fmt
+run writ policy fmt --check -C "$ws"
+is "fmt: the example has its form" "$code" 0
+sed -i 's/^    users: \[group:sales, /    users:   [ group:sales,/' "$scope"
+run writ policy fmt --check -C "$ws"
+is "fmt --check: names what has not" "$code/$out" "1/scopes/sales.yaml is not in its canonical form"
+run writ policy fmt -C "$ws"
+is "fmt: as it was before" "$(diff "$scope" "$WRIT_PLACE/examples/sales/scopes/sales.yaml")" ""
+
 # test
 run writ policy test -C "$ws" --min-coverage 100
 is "test: all pass, everything covered" "$code" 0
