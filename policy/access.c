@@ -196,14 +196,15 @@ struct json *policy_access(const struct bundle *bundle, const char *agent,
 
 	json_each(tool, tools)
 	{
-		if (!policy_tool_visible(bundle, agent, &person->subject, setting, json_str(tool)))
+		if (!policy_tool_visible(bundle, agent, &person->subject, setting, json_str(tool),
+					 false))
 			continue;
 		json_push_str(usable, json_str(tool));
 		json_each(database, databases)
 		{
 			CLEANUP(json_freep)
 			struct json *view = policy_view(bundle, agent, &person->subject, setting,
-							json_str(tool), json_str(database));
+							json_str(tool), NULL, json_str(database));
 
 			add_tables(rows, json_str(tool), view);
 		}
