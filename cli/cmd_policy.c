@@ -14,6 +14,7 @@ static const struct policy_command *const subcommands[] = {
 	&policy_who_command,
 	&policy_explain_command,
 	&policy_diff,
+	&policy_prove_command,
 	&policy_replay,
 	&policy_compile_command,
 	&policy_apply,

@@ -93,7 +93,7 @@ int reload_result(int status, const char **ret_why)
 {
 	int code = compile_result(status);
 
-	*ret_why = code == EXIT_NEGATIVE ? "the files have mistakes or fail their tests"
+	*ret_why = code == EXIT_NEGATIVE ? "the files have mistakes, fail their tests or break an invariant"
 		   : code == EXIT_USAGE	 ? "the files cannot be read"
 					 : "the files could not be compiled";
 	return code;

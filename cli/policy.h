@@ -18,8 +18,9 @@ struct policy_command {
 };
 
 extern const struct policy_command policy_apply, policy_check, policy_compile_command, policy_diff,
-	policy_explain_command, policy_fmt, policy_log, policy_replay, policy_rollback,
-	policy_schema_command, policy_show_command, policy_test, policy_who_command;
+	policy_explain_command, policy_fmt, policy_log, policy_prove_command, policy_replay,
+	policy_rollback, policy_schema_command, policy_show_command, policy_test,
+	policy_who_command;
 
 /* A workspace and the policy its files make; owned. */
 struct policy_files {
@@ -32,6 +33,7 @@ struct policy_files {
 	struct buf bytes;      /* of the bundle; empty when there are mistakes */
 	struct bundle *bundle; /* NULL likewise */
 	struct json *json;     /* the same, as JSON */
+	struct json *extended; /* the same with the invariants; NULL also without any */
 	char in_force[SHA256_HEX_LEN + 1]; /* what state/ has for the service; "" when unknown */
 };
 

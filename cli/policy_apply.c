@@ -19,6 +19,7 @@ struct application {
 	char before[SHA256_HEX_LEN + 1];
 	char refused[300];
 	size_t cases;
+	size_t invariants;
 	struct swap_result swap;
 };
 
@@ -44,6 +45,7 @@ static void print_json(const struct application *outcome)
 	json_set_str(json, "digest", outcome->digest[0] != '\0' ? outcome->digest : NULL);
 	json_set_str(json, "before", outcome->before[0] != '\0' ? outcome->before : NULL);
 	json_set_int(json, "tests", (int64_t)outcome->cases);
+	json_set_int(json, "invariants", (int64_t)outcome->invariants);
 	json_set_bool(json, "service", outcome->swap.running);
 	if (outcome->swap.running)
 		json_set_int(json, "took_us", outcome->swap.took_us);
@@ -66,6 +68,9 @@ static void print_text(const struct application *outcome)
 		printf(", was %.12s", outcome->before);
 	if (outcome->cases > 0)
 		printf("; %zu test%s passed", outcome->cases, plural(outcome->cases));
+	if (outcome->invariants > 0)
+		printf("; %zu invariant%s proven", outcome->invariants,
+		       plural(outcome->invariants));
 	if (outcome->swap.running)
 		printf("; the service obeys it after %.1f ms\n",
 		       (double)outcome->swap.took_us / 1000);
@@ -125,6 +130,7 @@ static int run_apply(int argc, char **argv)
 	memcpy(outcome.digest, gate.digest, sizeof(outcome.digest));
 	memcpy(outcome.refused, gate.refused, sizeof(gate.refused));
 	outcome.cases = gate.cases;
+	outcome.invariants = gate.invariants;
 	code = gate.refused[0] != '\0' ? EXIT_FINE : swap_or_undo(path, &store, held, &outcome);
 	return code != EXIT_FINE ? code : finish(&args, &outcome);
 }
@@ -196,7 +202,7 @@ const struct policy_command policy_apply = {
 		"so. Every attempt is kept (writ policy log). Ends what a rollback holds.\n"
 		"SIGHUP to writ serve does the same, but respects a rollback.\n"
 		"\n"
-		"  --json  {ok, digest, before, tests, service, took_us, refused}\n"
+		"  --json  {ok, digest, before, tests, invariants, service, took_us, refused}\n"
 		"\n"
 		"examples:\n"
 		"  writ policy diff && writ policy apply\n"

@@ -1,5 +1,6 @@
 /* The policy of a workspace's files, compiled in this process; nothing is written. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "cli/policy.h"
 #include "policy/check_names.h"
 #include "policy/compile.h"
+#include "policy/source.h"
 
 const char *plural(size_t count)
 {
@@ -25,6 +27,7 @@ void policy_files_clear(struct policy_files *files)
 	buf_clear(&files->bytes);
 	bundle_free(files->bundle);
 	json_free(files->json);
+	json_free(files->extended);
 	mem_free(files->path);
 	memset(files, 0, sizeof(*files));
 }
@@ -59,6 +62,34 @@ static int check_names(struct policy_files *files, struct err *err)
 	return policy_check_names(files->fd, &known, &files->problems, err);
 }
 
+/* Mistakes of the invariants are found with all others; the policy itself is compiled without. */
+static int compile_extended(struct policy_files *files, const struct policy_world *world,
+			    struct err *err)
+{
+	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
+	struct policy_world extended = *world;
+
+	if (faccessat(files->fd, SCOPE_INVARIANTS, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	extended.invariants = true;
+	if (policy_compile(files->fd, &extended, &bytes, &files->problems, err) < 0)
+		return -1;
+	return bytes.len == 0
+		       ? 0
+		       : json_parse(bytes.bytes, bytes.len, bytes.len, &files->extended, err);
+}
+
+static int compile_files(struct policy_files *files, const struct policy_world *world,
+			 struct err *err)
+{
+	CLEANUP(problems_clear) struct problems said_already = PROBLEMS_INIT;
+
+	if (compile_extended(files, world, err) < 0)
+		return -1;
+	return policy_compile(files->fd, world, &files->bytes,
+			      files->extended != NULL ? &said_already : &files->problems, err);
+}
+
 static int read_files(struct policy_files *files, int flags, struct err *err)
 {
 	struct names databases;
@@ -81,8 +112,8 @@ static int read_files(struct policy_files *files, int flags, struct err *err)
 	world.environments = &environments;
 	world.catalogs = files->catalogs;
 	world.databases = databases.count == 0 ? NULL : &databases;
-	if (policy_compile(files->fd, &world, &files->bytes, &files->problems, err) < 0 ||
-	    read_bundle(files, err) < 0 || check_names(files, err) < 0)
+	if (compile_files(files, &world, err) < 0 || read_bundle(files, err) < 0 ||
+	    check_names(files, err) < 0)
 		return -1;
 	problems_sort(&files->problems);
 	read_in_force(files);
@@ -107,6 +138,8 @@ int policy_files_want(const struct args *args, int flags, struct policy_files *r
 {
 	int code = policy_files_read(args, flags, ret_files);
 
+	if (code == EXIT_FINE)
+		json_each(note, ret_files->notes) fprintf(stderr, "note: %s\n", json_str(note));
 	if (code != EXIT_FINE || ret_files->problems.error_count == 0)
 		return code;
 	problems_print(&ret_files->problems, stderr);

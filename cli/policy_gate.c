@@ -7,6 +7,7 @@
 #include "cli/catalog.h"
 #include "cli/policy.h"
 #include "cli/policy_store.h"
+#include "policy/prove.h"
 #include "policy/tests.h"
 
 static void check_mistakes(const struct policy_files *files, FILE *out, struct gate_result *result)
@@ -55,13 +56,34 @@ static int run_tests(const struct policy_files *files, FILE *out, struct gate_re
 	return 0;
 }
 
+static int prove(const struct policy_files *files, FILE *out, struct gate_result *result,
+		 struct err *err)
+{
+	CLEANUP(policy_proof_clear) struct policy_proof proof = {0};
+	CLEANUP(buf_clear) struct buf text = BUF_INIT;
+	size_t open;
+
+	if (files->extended == NULL)
+		return 0;
+	if (policy_prove(files->bundle, files->extended, &proof, err) < 0)
+		return -1;
+	policy_proof_write(&proof, false, &text);
+	fputs(buf_str(&text), out);
+	open = proof.broken + proof.not_proven;
+	result->invariants = proof.proven;
+	if (open > 0)
+		snprintf(result->refused, sizeof(result->refused), "%zu invariant%s not proven",
+			 open, open == 1 ? " is" : "s are");
+	return 0;
+}
+
 static int judge(const struct policy_files *files, FILE *out, struct gate_result *result,
 		 struct err *err)
 {
 	check_mistakes(files, out, result);
 	if (result->refused[0] == '\0' && run_tests(files, out, result, err) < 0)
 		return -1;
-	return 0;
+	return result->refused[0] == '\0' ? prove(files, out, result, err) : 0;
 }
 
 static int write_state(const struct policy_files *files, bool on_purpose, FILE *out,

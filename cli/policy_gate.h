@@ -15,8 +15,9 @@
 struct gate_result {
 	char digest[SHA256_HEX_LEN + 1]; /* "" when nothing was compiled */
 	char refused[200];		 /* in a line; "" when everything passed */
-	bool held;    /* the files are fine, but a rollback holds another bundle */
-	size_t cases; /* tests that passed */
+	bool held;	   /* the files are fine, but a rollback holds another bundle */
+	size_t cases;	   /* tests that passed */
+	size_t invariants; /* that were proven */
 };
 
 /*

@@ -161,6 +161,22 @@ static void compile_clear(struct compile *compile)
 	mem_free(compile->agent_nodes);
 }
 
+/* Invariants are no rules of the policy: they are compiled only to be proven. */
+static void drop_invariants(struct scope_files *files)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < files->count; i++) {
+		if (strcmp(files->items[i].path, SCOPE_INVARIANTS) != 0) {
+			files->items[kept++] = files->items[i];
+			continue;
+		}
+		mem_free(files->items[i].path);
+		yaml_free(files->items[i].root);
+	}
+	files->count = kept;
+}
+
 int policy_compile(int workspace_fd, const struct policy_world *world, struct buf *ret_bundle,
 		   struct problems *problems, struct err *err)
 {
@@ -179,6 +195,8 @@ int policy_compile(int workspace_fd, const struct policy_world *world, struct bu
 	symbols_init(&compile.rule_ids);
 	if (scope_files_load(workspace_fd, &files, problems, err) < 0)
 		return -1;
+	if (!compile.world->invariants)
+		drop_invariants(&files);
 	for (size_t i = 0; i < files.count; i++)
 		compile_file(&compile, &files.items[i]);
 	for (size_t i = 0; i < files.count; i++) {

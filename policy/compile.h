@@ -17,6 +17,9 @@ struct policy_world {
 	/* source -> {"tables":[{"name","columns":[{"name"}]}]}. With them "columns: all" of a rule
 	 * that grants means the columns there are, and later ones are granted to nobody. */
 	const struct json *catalogs;
+	/* Also the rules of SCOPE_INVARIANTS: for proving what the others must not allow
+	 * (prove.h), never for a bundle that is to be obeyed. */
+	bool invariants;
 };
 
 /*

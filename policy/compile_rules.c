@@ -15,8 +15,13 @@ static const char *const rule_keys[] = {"id",	    "effect",  "phase",	     "agen
 					"time",	    "tools",   "arguments",  "data",
 					"per_call", "limits",  "approval",   NULL};
 
+static bool push_role(struct compile *compile, struct json *list, const struct yaml *node,
+		      bool takes_away);
+
+/* roles: the items may be roles of agents. */
 static struct json *compile_all_or(struct compile *compile, const struct yaml *node,
-				   const char *what, const char *one, struct words words)
+				   const char *what, const char *one, struct words words,
+				   bool roles, bool takes_away)
 {
 	CLEANUP(list_items_clear) struct list_items items = {NULL, 0};
 	struct json *list;
@@ -30,12 +35,51 @@ static struct json *compile_all_or(struct compile *compile, const struct yaml *n
 	list = json_array();
 	list_items_of(compile, node, &items);
 	for (size_t i = 0; i < items.count; i++) {
-		const char *name = check_word(&compile->check, items.nodes[i], one, words);
+		const char *name;
 
+		if (roles && push_role(compile, list, items.nodes[i], takes_away))
+			continue;
+		name = check_word(&compile->check, items.nodes[i], one, words);
 		if (name != NULL)
 			push_name(compile, list, items.nodes[i], name, false);
 	}
 	return list;
+}
+
+/* "role:report" stands for every agent of that role, now and later: in rules that take away only,
+ * since nobody should be granted something by being defined. */
+static bool push_role(struct compile *compile, struct json *list, const struct yaml *node,
+		      bool takes_away)
+{
+	static const char prefix[] = "role:";
+	const char *text = yaml_text(node);
+	const char *role = text == NULL || strncmp(text, prefix, strlen(prefix)) != 0
+				   ? NULL
+				   : text + strlen(prefix);
+	size_t found = 0, roles = 0;
+
+	if (role == NULL)
+		return false;
+	if (!takes_away) {
+		check_fail(&compile->check, "bad_value", node,
+			   "an allow rule names each agent; role:%.40s is for deny and ask", role);
+		return true;
+	}
+	json_each(agent, compile->agents)
+	{
+		const char *of = json_get_str(agent, "role");
+
+		if (of == NULL || strcmp(of, role) != 0)
+			continue;
+		push_name(compile, list, node, json_key(agent), false);
+		found++;
+	}
+	while (role_words[roles] != NULL)
+		roles++;
+	if (found == 0)
+		check_unknown_text(&compile->check, "unknown_word", node, "role of an agent", role,
+				   (struct words){role_words, roles});
+	return true;
 }
 
 const char *user_text(struct compile *compile, const struct yaml *node)
@@ -155,7 +199,7 @@ static void set_if(struct json *json, const char *key, struct json *value)
 		json_set(json, key, value);
 }
 
-static void compile_rule_subject(struct compile *compile, const struct yaml *rule,
+static void compile_rule_subject(struct compile *compile, const struct yaml *rule, bool takes_away,
 				 struct json *json)
 {
 	static const char what[] = "a rule";
@@ -168,14 +212,15 @@ static void compile_rule_subject(struct compile *compile, const struct yaml *rul
 	       compile_all_or(compile,
 			      check_member(check, rule, what, "agents", "agents: [sales-query-01]"),
 			      "agents", "agent",
-			      (struct words){compile->agent_names, compile->agent_count}));
+			      (struct words){compile->agent_names, compile->agent_count}, true,
+			      takes_away));
 	set_if(json, "users",
 	       compile_users(compile,
 			     check_member(check, rule, what, "users", "users: [group:sales]")));
 	set_if(json, "tools",
-	       compile_all_or(compile,
-			      check_member(check, rule, what, "tools", "tools: [run_query]"),
-			      "tools", "tool", (struct words){tools, tool_word_count}));
+	       compile_all_or(
+		       compile, check_member(check, rule, what, "tools", "tools: [run_query]"),
+		       "tools", "tool", (struct words){tools, tool_word_count}, false, takes_away));
 }
 
 static void add_place(struct json *places, const char *key, const struct yaml *node)
@@ -234,7 +279,7 @@ static void compile_rule(struct compile *compile, const struct yaml *rule)
 	effect = check_word(check, check_member(check, rule, "a rule", "effect", "effect: allow"),
 			    "effect", (struct words){effects, ARRAY_LEN(effects)});
 	json_set_str(json, "effect", effect);
-	compile_rule_subject(compile, rule, json);
+	compile_rule_subject(compile, rule, effect != NULL && strcmp(effect, "allow") != 0, json);
 	/* Without an effect nobody knows what data may say; its own mistake comes first. */
 	if (effect != NULL)
 		set_if(json, "data",

@@ -5,21 +5,34 @@
 
 #include "policy/call_spec.h"
 #include "policy/compare.h"
+#include "policy/source.h"
 
-void proof_clear(struct proof *proof)
+void policy_proof_clear(struct policy_proof *proof)
 {
 	json_free(proof->invariants);
-	*proof = (struct proof){0};
+	*proof = (struct policy_proof){0};
 }
 
-static int with_rule(const struct json *json, const struct json *rule, struct bundle **ret_bundle,
-		     struct err *err)
+static bool is_invariant(const struct json *rule)
 {
-	CLEANUP(json_freep) struct json *extended = json_copy(json);
-	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
+	static const char prefix[] = SCOPE_INVARIANTS ":";
+	const char *at = json_get_str(rule, "at");
 
-	json_push(json_get_mut(extended, "rules"), json_copy(rule));
-	json_write_canonical(extended, &bytes);
+	return at != NULL && strncmp(at, prefix, strlen(prefix)) == 0;
+}
+
+/* The policy with this one invariant. */
+static int with_rule(const struct json *extended, const struct json *rule,
+		     struct bundle **ret_bundle, struct err *err)
+{
+	CLEANUP(json_freep) struct json *json = json_copy(extended);
+	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
+	struct json *rules = json_array();
+
+	json_each(other, json_get(extended, "rules")) if (other == rule || !is_invariant(other))
+		json_push(rules, json_copy(other));
+	json_set(json, "rules", rules);
+	json_write_canonical(json, &bytes);
 	if (bundle_read(bytes.bytes, bytes.len, ret_bundle, err) < 0)
 		return err_wrap(err, "invariant %s", json_get_str(rule, "id"));
 	return 0;
@@ -71,8 +84,8 @@ static const char *try_all(const struct bundle *bundle, const struct bundle *str
 	return "not_proven";
 }
 
-static int prove_one(const struct bundle *bundle, const struct json *json, const struct json *rule,
-		     struct proof *proof, struct err *err)
+static int prove_one(const struct bundle *bundle, const struct json *extended,
+		     const struct json *rule, struct policy_proof *proof, struct err *err)
 {
 	CLEANUP(bundle_freep) struct bundle *stricter = NULL;
 	const char *effect = json_get_str(rule, "effect");
@@ -84,7 +97,7 @@ static int prove_one(const struct bundle *bundle, const struct json *json, const
 			       "%s: invariant %s must deny or ask: it says what no other rule may "
 			       "allow",
 			       json_get_str(rule, "at"), json_get_str(rule, "id"));
-	if (with_rule(json, rule, &stricter, err) < 0)
+	if (with_rule(extended, rule, &stricter, err) < 0)
 		return -1;
 	result = json_object();
 	json_set_str(result, "id", json_get_str(rule, "id"));
@@ -98,14 +111,16 @@ static int prove_one(const struct bundle *bundle, const struct json *json, const
 	return 0;
 }
 
-int policy_prove(const struct bundle *bundle, const struct json *json, const struct json *rules,
-		 struct proof *ret_proof, struct err *err)
+int policy_prove(const struct bundle *bundle, const struct json *extended,
+		 struct policy_proof *ret_proof, struct err *err)
 {
-	struct proof proof = {.invariants = json_array()};
+	struct policy_proof proof = {.invariants = json_array()};
 
-	json_each(rule, rules) if (prove_one(bundle, json, rule, &proof, err) < 0)
+	json_each(rule, json_get(extended, "rules"))
 	{
-		proof_clear(&proof);
+		if (!is_invariant(rule) || prove_one(bundle, extended, rule, &proof, err) == 0)
+			continue;
+		policy_proof_clear(&proof);
 		return -1;
 	}
 	*ret_proof = proof;
@@ -124,7 +139,7 @@ static void write_broken(const struct json *result, struct buf *out)
 	buf_addf(out, "\n            %s\n", json_get_str(json_get(result, "verdict"), "reason"));
 }
 
-void proof_write(const struct proof *proof, bool all, struct buf *out)
+void policy_proof_write(const struct policy_proof *proof, bool all, struct buf *out)
 {
 	json_each(result, proof->invariants)
 	{

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "policy/policy.h"
 
-struct proof {
+struct policy_proof {
 	size_t proven;
 	size_t broken;
 	size_t not_proven;
@@ -19,13 +19,13 @@ struct proof {
 	struct json *invariants;
 };
 
-/* json: the bundle's; rules: of invariants, as a bundle holds rules. ERR_INVALID when one of them
- * is no rule that takes away. */
-MUST_CHECK int policy_prove(const struct bundle *bundle, const struct json *json,
-			    const struct json *rules, struct proof *ret_proof, struct err *err);
-void proof_clear(struct proof *proof);
+/* extended: the bundle's JSON with the rules of SCOPE_INVARIANTS, as policy_compile() makes it.
+ * ERR_INVALID when one of them is no rule that takes away. */
+MUST_CHECK int policy_prove(const struct bundle *bundle, const struct json *extended,
+			    struct policy_proof *ret_proof, struct err *err);
+void policy_proof_clear(struct policy_proof *proof);
 
 /* For people; without all only what is not proven. */
-void proof_write(const struct proof *proof, bool all, struct buf *out);
+void policy_proof_write(const struct policy_proof *proof, bool all, struct buf *out);
 
 #endif

@@ -15,6 +15,7 @@ struct scope_files {
 };
 
 #define SCOPE_FILES_MAX 1000u
+#define SCOPE_INVARIANTS "scopes/invariants.yaml" /* a scope file by its form, but not by its effect */
 
 /*
  * Reads scopes/ of the workspace: every *.yaml in it, none below. A file that cannot be read as

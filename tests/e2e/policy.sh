@@ -75,6 +75,40 @@ else
 	skip "schema in an editor: no npm package yaml-language-server"
 fi
 
+# prove
+mkdir -p "$ws/scopes"
+cat >"$ws/scopes/invariants.yaml" <<'END'
+writ: 1
+scope: invariants
+owner: team:security
+rules:
+  - id: nobody-reads-payroll
+    effect: deny
+    agents: all
+    users: everyone
+    tools: all
+    data: {database: sales, tables: {payroll: {columns: all}}}
+  - id: reports-reach-nothing
+    effect: deny
+    agents: [role:report]
+    users: everyone
+    tools: all
+    data: all
+END
+run writ policy prove -C "$ws"
+is "prove: invariants hold for all calls" "$code" 0
+has "  and are named" "$out" "proven      nobody-reads-payroll (scopes/invariants.yaml:5)"
+run writ policy check -C "$ws"
+has "  they are no rules of the policy" "$out" "2 rules"
+sed -i 's/payroll: {columns: all}/customers: {columns: [region]}/' "$ws/scopes/invariants.yaml"
+run writ policy prove -C "$ws"
+is "prove: a broken one" "$code" 1
+has "  with a call" "$out" "columns customers.region"
+run writ policy apply -C "$ws"
+is "apply: a broken invariant refuses it" "$code" 1
+has "  and says so" "$err" "1 invariant is not proven"
+sed -i 's/customers: {columns: \[region\]}/payroll: {columns: all}/' "$ws/scopes/invariants.yaml"
+
 # compile, apply, diff, log, rollback
 run writ policy compile -C "$ws" -o "$ws/b.bundle"
 second=$out
@@ -110,7 +144,7 @@ refused() { [ "$(writ status -C "$ws" --json | jq .policy.reloads.refused)" = 1 
 wait_for 10 refused
 run writ status -C "$ws" --json
 json "SIGHUP: refused too, and status says so" '.policy.reloads.last' '"refused"'
-has "  and why" "$out" "fail their tests"
+has "  and why" "$out" "fail their tests or break an invariant"
 has "  and the service's log" "$(cat "$ws.log")" "the last good policy stays in force"
 run writ policy rollback "$(printf %.12s "$first")" -C "$ws"
 is "rollback: an earlier one at once" "$code" 0
@@ -122,7 +156,7 @@ wait_for 10 sh -c "writ policy log -C '$ws' --json | jq -e '.history[-1].what ==
 run writ status -C "$ws" --json
 json "  a reload does not end it" '.policy.digest' "\"$first\""
 run writ policy log -C "$ws" --json
-json "log: every attempt" '[.history[] | .what + " " + .result]' '["apply applied","apply applied","apply refused","reload refused","rollback applied","reload refused"]'
+json "log: every attempt" '[.history[] | .what + " " + .result]' '["apply refused","apply applied","apply applied","apply refused","reload refused","rollback applied","reload refused"]'
 json "  what is held" '.held' "\"$first\""
 run writ policy apply -C "$ws"
 is "  apply ends it" "$code" 0

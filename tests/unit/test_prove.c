@@ -41,19 +41,17 @@ static void proves(const char *invariant, const char *want_state, const char *wa
 {
 	CLEANUP(bundle_freep) struct bundle *bundle = bundle_of(SAMPLE_BUNDLE);
 	CLEANUP(json_freep) struct json *json = json_of(SAMPLE_BUNDLE);
-	CLEANUP(json_freep) struct json *rule = json_of(invariant);
-	CLEANUP(json_freep) struct json *rules = json_array();
 	CLEANUP(buf_clear) struct buf text = BUF_INIT;
-	struct proof proof;
+	struct policy_proof proof;
 	struct err err = {0};
 
-	json_push(rules, json_copy(rule));
-	assert_int_equal(policy_prove(bundle, json, rules, &proof, &err), 0);
+	json_push(json_get_mut(json, "rules"), json_of(invariant));
+	assert_int_equal(policy_prove(bundle, json, &proof, &err), 0);
 	assert_string_equal(json_get_str(json_at(proof.invariants, 0), "state"), want_state);
-	proof_write(&proof, true, &text);
+	policy_proof_write(&proof, true, &text);
 	assert_string_equal(buf_str(&text), want_text);
 	assert_int_equal(proof.proven + proof.broken + proof.not_proven, 1);
-	proof_clear(&proof);
+	policy_proof_clear(&proof);
 }
 
 static void test_what_no_rule_grants_is_proven(void **state)
@@ -91,15 +89,16 @@ static void test_an_invariant_that_allows_is_none(void **state)
 {
 	CLEANUP(bundle_freep) struct bundle *bundle = bundle_of(SAMPLE_BUNDLE);
 	CLEANUP(json_freep) struct json *json = json_of(SAMPLE_BUNDLE);
-	CLEANUP(json_freep) struct json *rules = json_of("[" SAMPLE_READ_SALES "]");
-	struct proof proof;
+	struct policy_proof proof;
 	struct err err = {0};
 
 	(void)state;
-	assert_int_equal(policy_prove(bundle, json, rules, &proof, &err), -1);
-	assert_string_equal(err.text,
-			    "scopes/sales.yaml:21: invariant read-sales must deny or ask: "
-			    "it says what no other rule may allow");
+	json_push(json_get_mut(json, "rules"),
+		  json_of("{\"id\":\"inv\",\"effect\":\"allow\",\"at\":"
+			  "\"scopes/invariants.yaml:5\"}"));
+	assert_int_equal(policy_prove(bundle, json, &proof, &err), -1);
+	assert_string_equal(err.text, "scopes/invariants.yaml:5: invariant inv must deny or ask: "
+				      "it says what no other rule may allow");
 }
 
 int main(void)
