@@ -94,7 +94,7 @@ static int read_files(struct policy_files *files, int flags, struct err *err)
 {
 	struct names databases;
 	struct names environments;
-	struct policy_world world = {NULL};
+	struct policy_world world = {.databases = NULL};
 
 	files->fd = open(files->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (files->fd < 0)

@@ -220,6 +220,30 @@ static const char *larger_limit(const struct call_limits *more, const struct cal
 	return more->time_ms > less->time_ms ? "time" : NULL;
 }
 
+/* Is one at least as strict as other? */
+static bool is_stricter(const struct rule_limit *one, const struct rule_limit *other)
+{
+	bool calls = other->calls == 0 ||
+		     (one->calls > 0 && one->calls <= other->calls && one->per_ms >= other->per_ms);
+	bool running = other->running == 0 || (one->running > 0 && one->running <= other->running);
+
+	return calls && running && one->each == other->each;
+}
+
+/* Each limit on how often of the one must have its like in the other. */
+static bool looser_rates(const struct verdict *more, const struct verdict *less)
+{
+	for (size_t i = 0; i < less->rate_count; i++) {
+		bool kept = false;
+
+		for (size_t k = 0; k < more->rate_count; k++)
+			kept = kept || is_stricter(more->rates[k], less->rates[i]);
+		if (!kept)
+			return true;
+	}
+	return false;
+}
+
 static const char *differs_in_limit(const struct search *search, const struct frame *frame,
 				    const struct atoms *atoms)
 {
@@ -229,6 +253,8 @@ static const char *differs_in_limit(const struct search *search, const struct fr
 	decide(&search->a, frame, atoms, &less);
 	if (more.effect != EFFECT_ALLOW || less.effect != EFFECT_ALLOW)
 		return NULL;
+	if (looser_rates(&more, &less))
+		return "rate";
 	return larger_limit(&more.limits, &less.limits);
 }
 
@@ -307,7 +333,9 @@ static void search_rule(struct search *search, const struct call_facts *who,
 
 	frames_find(rule, &search->a, &search->b, &frames);
 	if (frames_count(&frames) > COMPARE_FRAMES_MAX)
-		not_proven(search->found, "too many combinations of users and approvals");
+		not_proven(search->found, "too many combinations of what rules ask for");
+	if (!frames.attributes.complete || !frames.arguments.complete)
+		not_proven(search->found, "a rule asks for a list in too many ways");
 	for (size_t i = 0; i < frames_count(&frames) && i < COMPARE_FRAMES_MAX; i++) {
 		frames_at(&frames, i, &frame.facts);
 		search_frame(search, &frame, rule);

@@ -30,7 +30,7 @@ struct difference {
 	struct json *call;   /* call_spec.h; owned */
 	struct verdict more; /* of the bundle that is wider here; texts are that bundle's */
 	struct verdict less;
-	const char *limit; /* rows, bytes, scan, time; NULL unless DIFFERENCE_LIMIT */
+	const char *limit; /* rows, bytes, scan, time, rate; NULL unless DIFFERENCE_LIMIT */
 };
 
 struct differences {

@@ -50,8 +50,18 @@ bool rule_is_understood(const struct rule *rule)
 		case CONDITION_COLUMNS:
 		case CONDITION_FUNCTIONS:
 		case CONDITION_TOUCHES:
+		case CONDITION_PHASE:
+		case CONDITION_TENANTS:
+		case CONDITION_ENVIRONMENTS:
+		case CONDITION_FROM:
+		case CONDITION_UNTIL:
+		case CONDITION_DAYS:
+		case CONDITION_HOURS:
+		case CONDITION_ATTRIBUTE:
+		case CONDITION_ARGUMENT:
+		case CONDITION_CLOSED:
 			break;
-		default:
+		default: /* a kind that is newer than this */
 			return false;
 		}
 	return true;
@@ -204,39 +214,67 @@ static void add_to_subject(struct subject *subject, const struct entry *entry, c
 	}
 }
 
-static void make_subjects(const struct entries *first, const struct entries *second,
-			  struct frames *frames)
+static bool fixes_tenant(const struct entry *one, const struct entry *other)
 {
-	size_t most = first->count * second->count;
+	return one->who == WHO_TENANT || other->who == WHO_TENANT;
+}
+
+static void add_subject(const struct entry *one, const struct entry *other,
+			const struct entry *tenant, struct frames *frames)
+{
+	const char **groups = &frames->groups[2 * frames->subject_count];
+	struct subject *subject = &frames->subjects[frames->subject_count];
+
+	if (!goes_together(one, other) || (tenant->who != WHO_NOBODY && fixes_tenant(one, other)))
+		return;
+	*subject = (struct subject){.user = frames->fresh_user, .groups = {groups, 0}};
+	add_to_subject(subject, one, groups);
+	add_to_subject(subject, other, groups);
+	add_to_subject(subject, tenant, groups);
+	frames->subject_count++;
+}
+
+/* tenants: those to be tried where no entry fixes one; the first is none at all. */
+static void make_subjects(const struct entries *first, const struct entries *second,
+			  const struct entries *tenants, struct frames *frames)
+{
+	size_t most = first->count * second->count * tenants->count;
 
 	frames->subjects = mem_array(most + 1, sizeof(*frames->subjects));
 	frames->groups = mem_array(2 * most + 1, sizeof(*frames->groups));
 	for (size_t i = 0; i < first->count; i++)
-		for (size_t j = 0; j < second->count; j++) {
-			const char **groups = &frames->groups[2 * frames->subject_count];
-			struct subject *subject = &frames->subjects[frames->subject_count];
+		for (size_t j = 0; j < second->count; j++)
+			for (size_t t = 0; t < tenants->count; t++)
+				add_subject(&first->items[i], &second->items[j], &tenants->items[t],
+					    frames);
+}
 
-			if (!goes_together(&first->items[i], &second->items[j]))
-				continue;
-			*subject =
-				(struct subject){.user = frames->fresh_user, .groups = {groups, 0}};
-			add_to_subject(subject, &first->items[i], groups);
-			add_to_subject(subject, &second->items[j], groups);
-			frames->subject_count++;
-		}
+/* The tenants that rules want beside users matter by being absent too. */
+static void find_tenants(const struct side *side, struct entries *tenants)
+{
+	for (size_t i = 0; i < side->rules.count; i++)
+		add_set(tenants, side->bundle, WHO_TENANT, &side->rules.items[i]->only_tenants);
 }
 
 static void find_subjects(const struct rule *rule, const struct side *a, const struct side *b,
 			  struct frames *frames)
 {
-	struct entries first = {0}, second = {0};
+	struct entries first = {0}, second = {0}, tenants = {0};
 
+	add_entry(&tenants, WHO_NOBODY, NULL);
+	find_tenants(a, &tenants);
+	find_tenants(b, &tenants);
+	if (tenants.count > 1) {
+		frames->fresh_tenant = fresh_name(a->bundle, b->bundle, "another_tenant");
+		add_entry(&tenants, WHO_TENANT, frames->fresh_tenant);
+	}
 	frames->fresh_user = fresh_name(a->bundle, b->bundle, "someone");
 	add_users(&first, b->bundle, rule);
 	add_entry(&second, WHO_NOBODY, NULL);
 	for (size_t i = 0; i < a->rules.count; i++)
 		add_users(&second, a->bundle, a->rules.items[i]);
-	make_subjects(&first, &second, frames);
+	make_subjects(&first, &second, &tenants, frames);
+	mem_free(tenants.items);
 	mem_free(first.items);
 	mem_free(second.items);
 }
@@ -255,6 +293,36 @@ static void find_approvals(const struct side *a, const struct side *b, struct fr
 	frames->approval_count = count > 0 ? 2 : 1;
 }
 
+static void add_environment(struct frames *frames, const char *name)
+{
+	for (size_t i = 0; i < frames->environment_count; i++)
+		if (frames->environments[i] != NULL && strcmp(frames->environments[i], name) == 0)
+			return;
+	frames->environments = mem_grow(frames->environments, (frames->environment_count +
+							       1) * sizeof(*frames->environments));
+	frames->environments[frames->environment_count++] = name;
+}
+
+static void find_environments(const struct side *a, const struct side *b, struct frames *frames)
+{
+	const struct side *const sides[] = {a, b};
+
+	frames->environments = mem_array(1, sizeof(*frames->environments));
+	frames->environment_count = 1; /* NULL */
+	for (size_t s = 0; s < ARRAY_LEN(sides); s++)
+		for (size_t i = 0; i < sides[s]->rules.count; i++) {
+			const struct symbol_set *set = &sides[s]->rules.items[i]->environments;
+
+			for (size_t e = 0; e < set->count; e++)
+				add_environment(frames, symbols_text(&sides[s]->bundle->symbols,
+								     set->items[e]));
+		}
+	if (frames->environment_count == 1)
+		return;
+	frames->fresh_environment = fresh_name(a->bundle, b->bundle, "another_environment");
+	add_environment(frames, frames->fresh_environment);
+}
+
 void frames_find(const struct rule *rule, const struct side *a, const struct side *b,
 		 struct frames *ret_frames)
 {
@@ -262,22 +330,55 @@ void frames_find(const struct rule *rule, const struct side *a, const struct sid
 
 	find_databases(rule, &frames);
 	find_subjects(rule, a, b, &frames);
+	find_environments(a, b, &frames);
+	instants_find(a, b, &frames.instants);
+	attributes_find(a, b, &frames.attributes);
+	arguments_find(rule, a, b, &frames.arguments);
 	find_approvals(a, b, &frames);
 	*ret_frames = frames;
 }
 
 size_t frames_count(const struct frames *frames)
 {
-	return frames->database_count * frames->subject_count * frames->approval_count;
+	const size_t counts[] = {frames->database_count,
+				 frames->subject_count,
+				 frames->environment_count,
+				 frames->instants.count,
+				 dimensions_count(&frames->attributes),
+				 dimensions_count(&frames->arguments),
+				 frames->approval_count};
+	size_t all = 1;
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		if (__builtin_mul_overflow(all, counts[i], &all))
+			return SIZE_MAX;
+	return all;
 }
 
-void frames_at(const struct frames *frames, size_t index, struct call_facts *facts)
+static size_t take(size_t *index, size_t count)
 {
-	facts->database = frames->databases[index % frames->database_count];
-	index /= frames->database_count;
-	facts->subject = frames->subjects[index % frames->subject_count];
-	index /= frames->subject_count;
-	facts->approved = frames->approvals[index % frames->approval_count];
+	size_t at = *index % count;
+
+	*index /= count;
+	return at;
+}
+
+void frames_at(struct frames *frames, size_t index, struct call_facts *facts)
+{
+	size_t attributes = dimensions_count(&frames->attributes);
+	size_t arguments = dimensions_count(&frames->arguments);
+
+	facts->database = frames->databases[take(&index, frames->database_count)];
+	facts->subject = frames->subjects[take(&index, frames->subject_count)];
+	facts->setting.environment = frames->environments[take(&index, frames->environment_count)];
+	facts->setting.now_s = frames->instants.items[take(&index, frames->instants.count)];
+	json_free(frames->attributes_now);
+	json_free(frames->arguments_now);
+	frames->attributes_now = dimensions_at(&frames->attributes, take(&index, attributes));
+	frames->arguments_now = dimensions_at(&frames->arguments, take(&index, arguments));
+	facts->subject.attributes = frames->attributes_now;
+	facts->arguments = frames->arguments_now;
+	facts->approved = frames->approvals[take(&index, frames->approval_count)];
 }
 
 void frames_clear(struct frames *frames)
@@ -287,6 +388,13 @@ void frames_clear(struct frames *frames)
 	mem_free(frames->groups);
 	mem_free(frames->asks);
 	mem_free(frames->fresh_user);
-	mem_free(frames->fresh_database);
+	mem_free(frames->fresh_tenant);
+	mem_free(frames->fresh_environment);
+	mem_free(frames->environments);
+	mem_free(frames->instants.items);
+	dimensions_clear(&frames->attributes);
+	dimensions_clear(&frames->arguments);
+	json_free(frames->attributes_now);
+	json_free(frames->arguments_now);
 	*frames = (struct frames){0};
 }

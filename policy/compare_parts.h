@@ -57,23 +57,64 @@ void atoms_of_rule(const struct rule *rule, const struct rule_list *takes, const
 void atoms_keep(struct atoms *atoms, const struct bundle *bundle, const struct rule *other,
 		const struct rule_list *takes);
 
+/* compare_value.c: of one attribute, or of one argument by its path, every value that some rule
+ * tells from others. */
+struct dimension {
+	const char *name; /* of the attribute, or the path as written */
+	const struct json_path *path;
+	struct json *values; /* owned */
+	bool may_lack;	     /* beside the values: not there at all */
+};
+
+struct dimensions {
+	struct dimension *items;
+	size_t count;
+	bool complete; /* the values stand for all there are */
+};
+
+/* Of attributes, or of arguments as a call that rule (b's) grants can have them. */
+void attributes_find(const struct side *a, const struct side *b, struct dimensions *ret);
+void arguments_find(const struct rule *rule, const struct side *a, const struct side *b,
+		    struct dimensions *ret);
+size_t dimensions_count(const struct dimensions *dimensions);
+/* The object for one combination; NULL when it has no member. The caller owns it. */
+struct json *dimensions_at(const struct dimensions *dimensions, size_t index);
+void dimensions_clear(struct dimensions *dimensions);
+
+/* compare_time.c: instants, one for each case that rules tell apart; at least one. */
+struct instants {
+	int64_t *items;
+	size_t count;
+};
+void instants_find(const struct side *a, const struct side *b, struct instants *ret_instants);
+
 /* compare_frame.c: every frame there is, for one rule of b that grants. */
 struct frames {
 	const char **databases; /* one is NULL: none touched */
 	size_t database_count;
 	struct subject *subjects;
 	size_t subject_count;
+	const char **environments; /* one is NULL: none */
+	size_t environment_count;
+	struct instants instants;
+	struct dimensions attributes;
+	struct dimensions arguments;
 	struct names approvals[2]; /* none, and of every rule that asks */
 	size_t approval_count;
 	char *fresh_user;
-	char *fresh_database;
+	char *fresh_tenant;
+	char *fresh_environment;
 	const char **groups; /* memory of the subjects */
 	const char **asks;
+	struct json *attributes_now; /* of the frame that was made last */
+	struct json *arguments_now;
 };
 void frames_find(const struct rule *rule, const struct side *a, const struct side *b,
 		 struct frames *ret_frames);
+/* SIZE_MAX when it is more than can be counted. */
 size_t frames_count(const struct frames *frames);
-void frames_at(const struct frames *frames, size_t index, struct call_facts *facts);
+/* Fills facts; attributes and arguments are lent until the next. */
+void frames_at(struct frames *frames, size_t index, struct call_facts *facts);
 void frames_clear(struct frames *frames);
 
 /* Is every condition of the rule one of those that are cut into finitely many cases here? */
