@@ -95,8 +95,18 @@ static void add_within(struct instants *instants, int64_t instant)
 		add_instant(instants, instant);
 }
 
-/* Where something changes for good: offsets, first and last days. A midnight near a change of the
- * clock is tried from an hour before. */
+/* Near a change of the clock a midnight may lie some hours off, so those around it are tried too.
+ * later: days to add. A day that is not set lies far outside. */
+static void add_midnight(struct instants *changes, const struct zone *zone, int64_t day,
+			 int64_t later)
+{
+	if (day < ZONE_FROM_S / DAY_S - 2 || day > ZONE_UNTIL_S / DAY_S + 2)
+		return;
+	for (int64_t hours = -3; hours <= 3; hours++)
+		add_within(changes, midnight(zone, day + later) + hours * 3600);
+}
+
+/* Where something changes for good: offsets, first and last days. */
 static struct instants changes_of(const struct rules_at *rules)
 {
 	struct instants changes = {0};
@@ -107,11 +117,8 @@ static struct instants changes_of(const struct rules_at *rules)
 
 		for (size_t i = 0; i < time->zone->count; i++)
 			add_within(&changes, time->zone->changes[i].from_s);
-		for (int64_t hours = -3; hours <= 3; hours++) {
-			add_within(&changes, midnight(time->zone, time->from_day) + hours * 3600);
-			add_within(&changes,
-				   midnight(time->zone, time->until_day + 1) + hours * 3600);
-		}
+		add_midnight(&changes, time->zone, time->from_day, 0);
+		add_midnight(&changes, time->zone, time->until_day, 1);
 	}
 	add_instant(&changes, ZONE_UNTIL_S);
 	sort(&changes);
