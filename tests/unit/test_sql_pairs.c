@@ -1,8 +1,9 @@
 /*
  * The pairs of tests/evals/sql: a statement that is wrong and one that is right for the same
- * question. That they differ is shown on the database, or on one that was changed as the pair says.
- * The wrong one must be flagged with the code of its class, the right one with nothing above a
- * note. Recall and false alarms are printed per class; both have a bound.
+ * question. That they differ is shown on the database, or on one that was changed as the pair says:
+ * that is where the wrong one is judged, the right one is on both. The wrong one must be flagged
+ * with the code of its class, the right one with nothing above a note. Recall and false alarms are
+ * printed per class; both have a bound.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -35,6 +36,7 @@ struct score {
 
 static struct score scores[CLASSES_MAX];
 static size_t score_count;
+static int no_difference; /* pairs whose label nothing shows */
 static struct yaml *databases;
 static int source_fd = -1;
 
@@ -236,17 +238,19 @@ static char *rows_text(const struct json *result)
 	return buf_take(&out);
 }
 
-static void demand_difference(const char *name, const struct yaml *pair)
+static void demand_difference(sqlite3 *db, const struct yaml *pair)
 {
-	sqlite3 *db = open_database(name, text(pair, "changed"));
 	CLEANUP(json_freep) struct json *wrong = checked_run(db, text(pair, "wrong"));
 	CLEANUP(json_freep) struct json *right = checked_run(db, text(pair, "right"));
 	CLEANUP(mem_freep) char *a = rows_text(wrong);
 	CLEANUP(mem_freep) char *b = rows_text(right);
 
 	if (strcmp(a, b) == 0 && !yaml_get(pair, "same"))
-		fail_msg("%s:%d: both give %s", yaml_file(pair), yaml_line(pair), a);
-	sqlite3_close(db);
+		print_message("# %s:%d: no difference, both give %s", yaml_file(pair),
+			      yaml_line(pair), a);
+	else
+		return;
+	no_difference++;
 }
 
 /* ---- files ---- */
@@ -264,9 +268,13 @@ static void read_pair(const char *class, const struct yaml *pair)
 		if (!text(pair, "wrong") || !text(pair, "right") || !text(pair, "flag"))
 			fail_msg("%s:%d: wrong, right and flag belong together", yaml_file(pair),
 				 yaml_line(pair));
-		demand_difference(name, pair);
-		judge_wrong(db, name, pair, score);
 		judge_right(db, name, pair, text(pair, "right"), score);
+		if (text(pair, "changed"))
+			checked_exec(db, text(pair, "changed"));
+		demand_difference(db, pair);
+		judge_wrong(db, name, pair, score);
+		if (text(pair, "changed"))
+			judge_right(db, name, pair, text(pair, "right"), score);
 	}
 	sqlite3_close(db);
 }
@@ -355,6 +363,7 @@ static void wrong_statements_are_found_and_right_ones_left_alone(void **state)
 	free(entries);
 	print_scores(&total);
 	yaml_free(databases);
+	assert_int_equal(no_difference, 0);
 	assert_true(share(total.found, total.wrong) >= RECALL_MIN);
 	assert_true(share(total.alarms, total.right) <= ALARMS_MAX);
 }

@@ -21,8 +21,10 @@ struct node { /* a column that an equality or a group names */
 
 struct link {
 	size_t a;
-	size_t b; /* unused when constant */
+	size_t b; /* unused when constant or derived */
 	bool constant;
+	const struct sql_columns *derived; /* a is an expression of these columns; else NULL */
+	uint64_t derived_in;
 	int join;
 };
 
@@ -55,6 +57,20 @@ static void add_link(struct graph *graph, struct link link)
 	graph->links[graph->link_count++] = link;
 }
 
+/* s.id = CAST(v.stall AS INTEGER): v.stall fixes s.id. */
+static void link_derived(struct graph *graph, const struct sql_equality *equality)
+{
+	struct place left =
+		check_place(graph->context, graph->select, &equality->left, equality->left_in);
+
+	if (left.reach != REACH_SOURCE)
+		return;
+	add_link(graph, (struct link){.a = node_of(graph, left.source, equality->left.name),
+				      .derived = &equality->from,
+				      .derived_in = equality->right_in,
+				      .join = equality->join});
+}
+
 static void link_equality(struct graph *graph, const struct sql_equality *equality)
 {
 	struct place left =
@@ -62,6 +78,10 @@ static void link_equality(struct graph *graph, const struct sql_equality *equali
 	struct place right = {REACH_OUTER, 0, NULL};
 	struct link link = {.join = equality->join};
 
+	if (equality->from.count > 0) {
+		link_derived(graph, equality);
+		return;
+	}
 	if (!equality->constant)
 		right = check_place(graph->context, graph->select, &equality->right,
 				    equality->right_in);
@@ -92,7 +112,7 @@ static void link_common(struct graph *graph, int number, size_t right, const cha
 	    check_has_column(graph->context, &graph->select->sources[left.source], name) != 1)
 		return;
 	add_link(graph, (struct link){node_of(graph, left.source, name),
-				      node_of(graph, right, name), false, number});
+				      node_of(graph, right, name), false, NULL, 0, number});
 }
 
 /* Every column that both sides surely have. */
@@ -201,7 +221,7 @@ static bool note_present(struct graph *graph)
 		if (!holds(graph, link))
 			continue;
 		graph->present |= 1ull << graph->nodes[link->a].source;
-		if (!link->constant)
+		if (!link->constant && !link->derived)
 			graph->present |= 1ull << graph->nodes[link->b].source;
 	}
 	return graph->present != before;
@@ -212,6 +232,25 @@ static bool fix_node(struct graph *graph, const struct link *link, size_t node)
 	if (graph->nodes[node].fixed || !reaches(graph, link, graph->nodes[node].source))
 		return false;
 	graph->nodes[node].fixed = true;
+	return true;
+}
+
+static bool is_derived(struct graph *graph, const struct link *link)
+{
+	for (size_t i = 0; i < link->derived->count; i++) {
+		const struct sql_column *column = &link->derived->items[i];
+		struct place place =
+			check_place(graph->context, graph->select, column, link->derived_in);
+		size_t node;
+
+		if (place.reach == REACH_UNKNOWN)
+			return false;
+		if (place.reach == REACH_OUTER)
+			continue;
+		node = node_of(graph, place.source, column->name);
+		if (!(graph->fixed >> place.source & 1) && !graph->nodes[node].fixed)
+			return false;
+	}
 	return true;
 }
 
@@ -228,6 +267,11 @@ static bool fix_columns(struct graph *graph)
 	for (size_t i = 0; i < graph->link_count; i++) {
 		const struct link *link = &graph->links[i];
 
+		if (link->derived) {
+			changed = (is_derived(graph, link) && fix_node(graph, link, link->a)) ||
+				  changed;
+			continue;
+		}
 		if (link->constant || graph->nodes[link->b].fixed)
 			changed = fix_node(graph, link, link->a) || changed;
 		if (!link->constant && graph->nodes[link->a].fixed)
@@ -288,6 +332,12 @@ static void graph_build(struct graph *graph, bool grouped)
 	for (size_t i = 0; i < select->join_count; i++) {
 		if (select->joins[i].natural)
 			link_natural(graph, (int)i);
+	}
+	/* an anti-join leaves the one row that was made up */
+	for (size_t i = 0; i < select->source_count; i++) {
+		if (check_is_optional(select, i) &&
+		    check_asks_for_none(graph->context, select, select->where, i))
+			graph->fixed |= 1ull << i;
 	}
 	if (grouped)
 		fix_groups(graph);

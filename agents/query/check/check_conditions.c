@@ -48,7 +48,7 @@ static bool null_is_settled(const struct conditions *conditions, const struct sq
 	return false;
 }
 
-static void check_dropped(struct conditions *conditions, const struct sql_expr *column)
+static void check_nulls(struct conditions *conditions, const struct sql_expr *column)
 {
 	const struct scan *scan = conditions->scan;
 	struct doubt *doubt;
@@ -87,6 +87,57 @@ static bool has_null(const struct sql_expr *expr, size_t from)
 	return false;
 }
 
+/* Does the condition, as a whole, let no row pass in which the column is missing? */
+static bool rejects_null(const struct sql_expr *condition, const struct sql_expr *column)
+{
+	if (!condition)
+		return false;
+	if (condition->kind == SQL_EXPR_AND) {
+		for (size_t i = 0; i < condition->arg_count; i++) {
+			if (rejects_null(condition->args[i], column))
+				return true;
+		}
+		return false;
+	}
+	if (condition->kind == SQL_EXPR_IS_NULL)
+		return condition->negated && condition->arg_count == 1 &&
+		       check_same_expr(condition->args[0], column);
+	if (condition->kind != SQL_EXPR_COMPARE && condition->kind != SQL_EXPR_BETWEEN &&
+	    condition->kind != SQL_EXPR_LIKE && condition->kind != SQL_EXPR_IN)
+		return false;
+	for (size_t i = 0; i < condition->arg_count && i < 2; i++) {
+		if (check_same_expr(condition->args[i], column))
+			return true;
+	}
+	return false;
+}
+
+/* May the query show NULL in this column of a table? Fills in which column that is. */
+static bool may_show_null(struct check_context *context, const struct sql_select *query,
+			  const struct sql_expr *shown, struct base *ret_base)
+{
+	struct place place;
+	const struct sql_source *source;
+
+	if (!shown || shown->kind != SQL_EXPR_COLUMN || rejects_null(query->where, shown) ||
+	    !check_step(context))
+		return false;
+	place = check_place(context, query, &shown->column, UINT64_MAX);
+	if (place.reach != REACH_SOURCE)
+		return false;
+	source = &query->sources[place.source];
+	if (source->kind == SQL_TABLE)
+		return check_base_of(context, query, shown, ret_base) && check_nullable(ret_base);
+	for (size_t i = 0; source->query && i < source->query->output_count; i++) {
+		const struct sql_output *output = &source->query->outputs[i];
+
+		if (source->query->arm_count == 0 && !output->star &&
+		    check_same(output->name, shown->column.name))
+			return may_show_null(context, source->query, output->expr, ret_base);
+	}
+	return false;
+}
+
 /* The sub-query of NOT IN: may its one column hold NULL? */
 static void check_not_in(struct conditions *conditions, const struct sql_select *query)
 {
@@ -96,15 +147,15 @@ static void check_not_in(struct conditions *conditions, const struct sql_select 
 	struct doubt *doubt;
 	struct base base;
 
-	if (!check_base_of(scan->context, query, shown, &base) || !check_nullable(&base) ||
-	    (query->where && speaks_of_null(query->where, shown)))
+	if (!may_show_null(scan->context, query, shown, &base))
 		return;
 	doubt = doubt_add(scan->doubts, DOUBT_NULLS_IN);
 	doubt->table = mem_str(base.table);
 	doubt->name = mem_str(base.column);
 	doubt->sql = ask_nulls(base.table, base.column);
 	/* only part of the rows: which, is not measured */
-	doubt->mild = query->where || query->source_count != 1 || base.passed;
+	doubt->mild =
+		query->where || query->source_count != 1 || query->sources[0].kind != SQL_TABLE;
 }
 
 /* ---- values ---- */
@@ -215,9 +266,9 @@ static void check_compare(struct conditions *conditions, const struct sql_expr *
 	}
 	if (unequal) {
 		if (check_is_constant(expr->args[1]))
-			check_dropped(conditions, expr->args[0]);
+			check_nulls(conditions, expr->args[0]);
 		else if (check_is_constant(expr->args[0]))
-			check_dropped(conditions, expr->args[1]);
+			check_nulls(conditions, expr->args[1]);
 	}
 }
 
@@ -237,7 +288,7 @@ static void check_in(struct conditions *conditions, const struct sql_expr *expr)
 	for (size_t i = 1; i < expr->arg_count; i++)
 		check_against(conditions, expr->args[0], expr->args[i], false);
 	if (expr->negated && all_constant(expr, 1))
-		check_dropped(conditions, expr->args[0]);
+		check_nulls(conditions, expr->args[0]);
 }
 
 static void check_negated(struct conditions *conditions, const struct sql_expr *expr)
@@ -245,7 +296,7 @@ static void check_negated(struct conditions *conditions, const struct sql_expr *
 	if (expr->kind == SQL_EXPR_LIKE && expr->arg_count == 2)
 		check_against(conditions, expr->args[0], expr->args[1], true);
 	if (expr->negated && all_constant(expr, 1))
-		check_dropped(conditions, expr->args[0]);
+		check_nulls(conditions, expr->args[0]);
 }
 
 /* NOT (state = 'L') */
@@ -255,7 +306,7 @@ static void check_not(struct conditions *conditions, const struct sql_expr *expr
 
 	if (inner && inner->kind == SQL_EXPR_COMPARE && inner->arg_count == 2 &&
 	    check_is_constant(inner->args[1]))
-		check_dropped(conditions, inner->args[0]);
+		check_nulls(conditions, inner->args[0]);
 }
 
 static void check_parts(struct conditions *conditions, const struct sql_expr *expr)

@@ -155,9 +155,15 @@ void check_shape(struct scan *scan);	  /* check_shape.c: bare columns, LIMIT, av
 void check_conditions(struct scan *scan); /* check_conditions.c: NULL, values */
 void check_times(struct scan *scan);	  /* check_times.c: periods and their bounds */
 void check_joins(struct scan *scan);	  /* check_joins.c */
-void check_partners(struct scan *scan);	  /* check_partners.c: rows without a partner */
-void check_rows(struct scan *scan);	  /* check_rows.c: deleted, stale, units */
-void check_unknown(struct scan *scan);	  /* check_unknown.c: names that nothing has */
+/* Sources of which a row made up by an outer join (all NULL) does not pass the condition. */
+uint64_t check_dropped(struct check_context *context, const struct sql_select *select,
+		       const struct sql_expr *condition);
+/* Does the condition ask for rows that met none of the source (IS NULL of one of its columns)? */
+bool check_asks_for_none(struct check_context *context, const struct sql_select *select,
+			 const struct sql_expr *condition, size_t source);
+void check_partners(struct scan *scan); /* check_partners.c: rows without a partner */
+void check_rows(struct scan *scan);	/* check_rows.c: deleted, stale, units */
+void check_unknown(struct scan *scan);	/* check_unknown.c: names that nothing has */
 
 /* ---- check_probe.c ---- */
 

@@ -41,7 +41,7 @@ static bool read_pair(const struct level *level, const struct sql_equality *equa
 {
 	struct place left, right;
 
-	if (equality->constant)
+	if (equality->constant || equality->from.count > 0)
 		return false;
 	left = place_of(level, &equality->left, equality->left_in);
 	right = place_of(level, &equality->right, equality->right_in);
@@ -286,7 +286,8 @@ static void check_pair_types(const struct level *level, const struct sql_equalit
 	struct base left, right;
 	enum value_type a, b;
 
-	if (!check_base(context, level->select, &equality->left, &left) ||
+	if (equality->constant || equality->from.count > 0 ||
+	    !check_base(context, level->select, &equality->left, &left) ||
 	    !check_base(context, level->select, &equality->right, &right))
 		return;
 	a = check_declared_type(context, &left);
@@ -402,10 +403,6 @@ static void check_level(const struct level *level)
 	for (size_t i = 0; i < select->join_count; i++)
 		check_roles_or(level, select->joins[i].on);
 	check_cross(level);
-	for (size_t i = 0; i < select->equality_count; i++) {
-		if (!select->equalities[i].constant)
-			check_pair_types(level, &select->equalities[i]);
-	}
 	check_pairings(level);
 }
 
@@ -414,6 +411,8 @@ void check_joins(struct scan *scan)
 	for (size_t i = 0; i < scan->statement->select_count; i++) {
 		struct level level = {scan, scan->statement->selects[i]};
 
+		for (size_t j = 0; j < level.select->equality_count; j++)
+			check_pair_types(&level, &level.select->equalities[j]);
 		if (level.select->source_count > 1)
 			check_level(&level);
 	}

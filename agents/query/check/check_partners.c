@@ -44,9 +44,8 @@ static uint64_t strict_all(struct check_context *context, const struct sql_selec
 	return sources;
 }
 
-/* Sources of which a made-up row does not pass the condition. */
-static uint64_t dropped(struct check_context *context, const struct sql_select *select,
-			const struct sql_expr *expr)
+uint64_t check_dropped(struct check_context *context, const struct sql_select *select,
+		       const struct sql_expr *expr)
 {
 	uint64_t sources = 0;
 
@@ -55,12 +54,12 @@ static uint64_t dropped(struct check_context *context, const struct sql_select *
 	switch (expr->kind) {
 	case SQL_EXPR_AND:
 		for (size_t i = 0; i < expr->arg_count; i++)
-			sources |= dropped(context, select, expr->args[i]);
+			sources |= check_dropped(context, select, expr->args[i]);
 		return sources;
 	case SQL_EXPR_OR:
 		sources = UINT64_MAX;
 		for (size_t i = 0; i < expr->arg_count; i++)
-			sources &= dropped(context, select, expr->args[i]);
+			sources &= check_dropped(context, select, expr->args[i]);
 		return expr->arg_count ? sources : 0;
 	case SQL_EXPR_COMPARE:
 	case SQL_EXPR_LIKE:
@@ -83,6 +82,52 @@ static uint64_t dropped(struct check_context *context, const struct sql_select *
 	default:
 		return 0;
 	}
+}
+
+/* Is the column missing only where the whole row is? A key, a declared NOT NULL, or joined by. */
+static bool marks_row(struct check_context *context, const struct sql_select *select,
+		      const struct sql_column *column, size_t source)
+{
+	struct base base;
+
+	for (size_t i = 0; i < select->equality_count; i++) {
+		const struct sql_equality *equality = &select->equalities[i];
+		struct place place =
+			check_place(context, select, &equality->left, equality->left_in);
+
+		if (place.source == source && place.reach == REACH_SOURCE &&
+		    check_same(equality->left.name, column->name))
+			return true;
+		place = check_place(context, select, &equality->right, equality->right_in);
+		if (place.source == source && place.reach == REACH_SOURCE &&
+		    check_same(equality->right.name, column->name))
+			return true;
+	}
+	return check_base(context, select, column, &base) && base.definition &&
+	       !check_nullable(&base);
+}
+
+/* WHERE ... IS NULL of the optional side asks for the rows that met nothing: an anti-join. */
+bool check_asks_for_none(struct check_context *context, const struct sql_select *select,
+			 const struct sql_expr *expr, size_t source)
+{
+	struct place place;
+
+	if (!expr)
+		return false;
+	if (expr->kind == SQL_EXPR_AND) {
+		for (size_t i = 0; i < expr->arg_count; i++) {
+			if (check_asks_for_none(context, select, expr->args[i], source))
+				return true;
+		}
+		return false;
+	}
+	if (expr->kind != SQL_EXPR_IS_NULL || expr->negated || expr->arg_count != 1 ||
+	    expr->args[0]->kind != SQL_EXPR_COLUMN)
+		return false;
+	place = check_place(context, select, &expr->args[0]->column, UINT64_MAX);
+	return place.reach == REACH_SOURCE && place.source == source &&
+	       marks_row(context, select, &expr->args[0]->column, source);
 }
 
 /* Only values of the optional tables are aggregated, and nothing else is shown: the rows that are
@@ -149,7 +194,7 @@ static void check_cancelled(struct scan *scan, const struct sql_select *select)
 
 	for (size_t i = 0; i < select->source_count; i++)
 		optional |= check_is_optional(select, i) ? check_bit(i) : 0;
-	gone = dropped(scan->context, select, select->where) & optional;
+	gone = check_dropped(scan->context, select, select->where) & optional;
 	if (gone) {
 		flag_cancelled(scan, select, gone, optional, "WHERE");
 		return;
@@ -157,7 +202,7 @@ static void check_cancelled(struct scan *scan, const struct sql_select *select)
 	for (size_t i = 0; i < select->join_count; i++) {
 		if (select->joins[i].kind != SQL_INNER)
 			continue;
-		gone = dropped(scan->context, select, select->joins[i].on) &
+		gone = check_dropped(scan->context, select, select->joins[i].on) &
 		       optional_below(select, i);
 		if (gone) {
 			flag_cancelled(scan, select, gone, optional, "a later inner join");
@@ -200,7 +245,7 @@ static bool is_asked_for(struct check_context *context, const struct sql_select 
 	if (expr->kind == SQL_EXPR_COMPARE && expr->arg_count == 2 &&
 	    expr->args[0]->kind == SQL_EXPR_COLUMN && expr->args[1]->kind == SQL_EXPR_COLUMN)
 		return false;
-	return dropped(context, select, expr) & source;
+	return check_dropped(context, select, expr) & source;
 }
 
 /* Of the source, or of a table that its row leads to. */
@@ -245,10 +290,11 @@ static bool is_inner(const struct sql_select *select, int join)
 	return join == SQL_IN_WHERE || select->joins[join].kind == SQL_INNER;
 }
 
-static bool aggregates(const struct sql_select *select)
+/* A list shows what it has; only numbers hide what they lack. */
+static bool aggregates(const struct sql_statement *statement)
 {
-	for (size_t i = 0; i < select->aggregate_count; i++) {
-		if (!select->aggregates[i].window)
+	for (size_t i = 0; i < statement->select_count; i++) {
+		if (statement->selects[i]->aggregate_count > 0)
 			return true;
 	}
 	return false;
@@ -280,7 +326,8 @@ static void check_lost(struct scan *scan, const struct sql_select *select)
 		const struct sql_equality *equality = &select->equalities[i];
 		struct place left, right;
 
-		if (equality->constant || !is_inner(select, equality->join))
+		if (equality->constant || equality->from.count > 0 ||
+		    !is_inner(select, equality->join))
 			continue;
 		left = check_place(scan->context, select, &equality->left, equality->left_in);
 		right = check_place(scan->context, select, &equality->right, equality->right_in);
@@ -302,13 +349,15 @@ static void check_lost(struct scan *scan, const struct sql_select *select)
 
 void check_partners(struct scan *scan)
 {
+	bool counts = aggregates(scan->statement);
+
 	for (size_t i = 0; i < scan->statement->select_count; i++) {
 		const struct sql_select *select = scan->statement->selects[i];
 
 		if (select->source_count < 2)
 			continue;
 		check_cancelled(scan, select);
-		if (aggregates(select))
+		if (counts)
 			check_lost(scan, select);
 	}
 }

@@ -278,6 +278,17 @@ static void check_units(struct scan *scan, const struct sql_select *select,
 
 /* ---- all ---- */
 
+/* One row of a table that counts leads to one of these: it is looked up, not counted. */
+static bool is_looked_up(struct scan *scan, const struct sql_select *select, size_t source)
+{
+	for (size_t i = 0; i < select->source_count; i++) {
+		if (i != source && !check_is_optional(select, i) &&
+		    (check_closure(scan->context, select, check_bit(i), false) >> source & 1))
+			return true;
+	}
+	return false;
+}
+
 void check_rows(struct scan *scan)
 {
 	const struct sql_statement *statement = scan->statement;
@@ -294,7 +305,8 @@ void check_rows(struct scan *scan)
 
 			if (!table)
 				continue;
-			check_deleted(scan, source->table, table);
+			if (!is_looked_up(scan, select, j))
+				check_deleted(scan, source->table, table);
 			check_stale(scan, source->table, table);
 		}
 		for (size_t j = 0; j < select->aggregate_count; j++) {

@@ -273,6 +273,23 @@ static bool shows_average(const struct shape *shape, const struct sql_expr *argu
 	return output && is_average(output->expr);
 }
 
+/* Of two values of a row, and no conversion. */
+static bool is_row_ratio(const struct sql_expr *expr)
+{
+	expr = check_bare(expr);
+	return is_ratio(expr) && !check_is_constant(expr->args[1]) && !holds_aggregate(expr) &&
+	       !converts(expr->args[1]);
+}
+
+static bool shows_ratio(const struct shape *shape, const struct sql_expr *argument)
+{
+	const struct sql_select *level = NULL;
+	const struct sql_output *output =
+		check_output_of(shape->scan->context, shape->select, &argument->column, &level);
+
+	return output && is_row_ratio(output->expr);
+}
+
 static void check_ratio_column(const struct shape *shape, const struct sql_expr *argument, bool sum)
 {
 	const char *unit = NULL;
@@ -296,6 +313,10 @@ static void check_aggregate(const struct shape *shape, const struct sql_expr *ex
 	if (!check_is_call(expr, calls) || !expr->aggregate || expr->arg_count == 0)
 		return;
 	argument = check_bare(expr->args[0]);
+	if (sum && argument && argument->kind == SQL_EXPR_COLUMN && shows_ratio(shape, argument)) {
+		flag_average(shape, true, argument->column.name);
+		return;
+	}
 	if (shows_average(shape, argument)) {
 		/* SUM(average) / COUNT(*) is an average of averages as well */
 		bool divided = parent && is_ratio(parent) && holds_aggregate(parent->args[1]);
@@ -303,8 +324,7 @@ static void check_aggregate(const struct shape *shape, const struct sql_expr *ex
 		flag_average(shape, sum && !divided,
 			     argument->kind == SQL_EXPR_COLUMN ? argument->column.name
 							       : "what is aggregated");
-	} else if (argument && is_ratio(argument) && sum && !check_is_constant(argument->args[1]) &&
-		   !converts(argument->args[1])) {
+	} else if (sum && is_row_ratio(argument)) {
 		flag_average(shape, true, "what is added up");
 	} else if (argument && argument->kind == SQL_EXPR_COLUMN) {
 		check_ratio_column(shape, argument, sum);

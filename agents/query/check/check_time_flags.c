@@ -157,7 +157,8 @@ static void check_ends(const struct doubt *doubt, const struct profile *profile,
 			 "what falls on that midnight is in, the rest of its day not");
 	else if (doubt->bound == BOUND_HIGH && !hours && whole_months)
 		flag_end(doubt, flags, "that first day of the next month is taken in as well");
-	else if (doubt->bound == BOUND_ABOVE && hours && day)
+	else if (doubt->bound == BOUND_ABOVE && hours && day &&
+		 (doubt->other || (!strchr(value, '?') && ends_month(value))))
 		flag_end(doubt, flags, "hours of that day are taken in as well");
 	else if (doubt->bound == BOUND_ABOVE && !hours && whole_months &&
 		 doubt->other_bound == BOUND_BELOW)

@@ -183,7 +183,8 @@ static bool at_midnight(const char *text)
 {
 	size_t len = strlen(text);
 
-	return len == DATE_BYTES || (len > 15 && strncmp(text + 11, "00:00", 5) == 0);
+	return len == DATE_BYTES || (len > 15 && strncmp(text + 11, "00:00", 5) == 0 &&
+				     (text[16] != ':' || strncmp(text + 17, "00", 2) == 0));
 }
 
 /* date(at), substr(at, 1, 7), strftime('%Y-%m', at), date_trunc('month', at) */
@@ -286,8 +287,12 @@ static void check_level(struct scan *scan, const struct sql_select *select)
 	for (size_t i = 0; i < times.count; i++) {
 		const struct compared *item = &times.items[i];
 
+		const struct compared *end = other_end(&times, item);
+
 		raise_doubt(&times, item);
-		if (foreign_zone(scan, &item->base) && at_midnight(item->text))
+		/* who shifted one end has thought of the zone */
+		if (foreign_zone(scan, &item->base) && at_midnight(item->text) &&
+		    (!end || at_midnight(end->text)))
 			flag_zone(scan, &item->base, "the period begins and ends");
 	}
 	check_asked(&times);

@@ -10,10 +10,14 @@
 
 #define CANDIDATES_MAX 256
 
+/* A name given to an output; one that only shows the column itself gives none. */
 static bool is_output(const struct sql_select *select, const char *name)
 {
 	for (size_t i = 0; i < select->output_count; i++) {
-		if (check_same(select->outputs[i].name, name))
+		const struct sql_output *output = &select->outputs[i];
+
+		if (check_same(output->name, name) &&
+		    !(output->plain && check_same(output->columns.items[0].name, name)))
 			return true;
 	}
 	return false;

@@ -139,18 +139,12 @@ bool check_is_optional(const struct sql_select *select, size_t source)
 	return false;
 }
 
-/* A comparison in WHERE drops the rows that an outer join made up. */
-static bool is_demanded(struct check_context *context, const struct sql_select *select,
-			size_t source)
+/* Are the rows that the outer join made up gone, or what is asked for? */
+static bool is_settled(struct check_context *context, const struct sql_select *select,
+		       size_t source)
 {
-	for (size_t i = 0; i < select->compared.count; i++) {
-		struct place place =
-			check_place(context, select, &select->compared.items[i], UINT64_MAX);
-
-		if (place.reach == REACH_SOURCE && place.source == source)
-			return true;
-	}
-	return false;
+	return (check_dropped(context, select, select->where) >> source & 1) ||
+	       check_asks_for_none(context, select, select->where, source);
 }
 
 static struct finding judge_rows(struct check_context *context, const struct sql_select *select,
@@ -165,7 +159,7 @@ static struct finding judge_rows(struct check_context *context, const struct sql
 	for (size_t i = 0; i < select->source_count; i++) {
 		if (check_closure(context, select, 1ull << i, false) != all)
 			continue;
-		if (check_is_optional(select, i) && !is_demanded(context, select, i)) {
+		if (check_is_optional(select, i) && !is_settled(context, select, i)) {
 			optional = i;
 			continue;
 		}

@@ -209,10 +209,18 @@ static void build_equality(struct sql_builder *builder, struct sql_select *selec
 			add_equality(builder, select, &equality);
 		return;
 	}
-	equality.constant = true;
 	if (sides[1])
 		equality.left = equality.right;
-	if ((sides[0] && sql_is_constant(right)) || (sides[1] && sql_is_constant(left)))
+	equality.constant =
+		(sides[0] && sql_is_constant(right)) || (sides[1] && sql_is_constant(left));
+	if (!equality.constant && sides[0] != sides[1]) {
+		bool opaque = false;
+
+		sql_collect(builder->parsed, sides[0] ? right : left, &equality.from, &opaque);
+		if (opaque)
+			return;
+	}
+	if (equality.constant || equality.from.count > 0)
 		add_equality(builder, select, &equality);
 }
 

@@ -143,8 +143,9 @@ struct sql_join {
 /* left = right in WHERE or ON, under AND alone. Unqualified names are sought within the masks. */
 struct sql_equality {
 	struct sql_column left;
-	struct sql_column right; /* unused when constant */
+	struct sql_column right; /* unused when constant, and when from has columns */
 	bool constant;
+	struct sql_columns from; /* left = an expression of these columns; else none */
 	uint64_t left_in;
 	uint64_t right_in;
 	int join; /* number of the join, or SQL_IN_WHERE */
