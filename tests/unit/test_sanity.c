@@ -172,7 +172,7 @@ static void a_statement_that_needs_nothing_makes_no_call(void **state)
 {
 	static const struct step steps[] = {{0}};
 	struct scene scene = {.steps = steps};
-	struct checks_input input = {.sql = "SELECT SUM(fee) AS f FROM hire"};
+	struct checks_input input = {.sql = "SELECT fee AS f FROM hire WHERE id = 300"};
 
 	(void)state;
 	play(&scene, &input, RESULT_300);
@@ -181,23 +181,43 @@ static void a_statement_that_needs_nothing_makes_no_call(void **state)
 	json_free(scene.flags);
 }
 
+#define SCAN_LIMIT "{\"ok\":false,\"error\":\"scan limit\",\"rejected_by\":\"limit\"}"
+
 static void a_refused_probe_leaves_the_verdict_open_with_a_note(void **state)
 {
-	static const struct step steps[] = {
-		{"describe_table", "hire", HIRE},
-		{"describe_table", "pay", PAY},
-		{"run_query", "SELECT",
-		 "{\"ok\":false,\"error\":\"scan limit\",\"rejected_by\":\"limit\"}"},
-		{0}};
+	static const struct step steps[] = {{"describe_table", "hire", HIRE},
+					    {"describe_table", "pay", PAY},
+					    {"run_query", "AS \\\"fact1\\\"", SCAN_LIMIT},
+					    {"run_query", "AS \\\"once1\\\"", SCAN_LIMIT},
+					    {0}};
 	struct scene scene = {.steps = steps};
 	struct checks_input input = {.sql = FAN_OUT};
 
 	(void)state;
 	play(&scene, &input, RESULT_300);
-	assert_int_equal(scene.tool_calls, 3);
-	assert_flags(&scene, "fan_out.possible warning, analysis.unmeasured note");
+	assert_int_equal(scene.tool_calls, 4);
+	assert_flags(&scene, "fan_out.possible warning, analysis.unmeasured note, "
+			     "analysis.unmeasured note");
 	assert_string_equal(json_get_str(json_at(scene.flags, 1), "message"),
+			    "what the data could tell was not measured: scan limit");
+	assert_string_equal(json_get_str(json_at(scene.flags, 2), "message"),
 			    "the repetition of rows was not measured: scan limit");
+	json_free(scene.flags);
+}
+
+static void a_refused_probe_is_tried_again_with_the_repetition_alone(void **state)
+{
+	static const struct step steps[] = {{"describe_table", "hire", HIRE},
+					    {"describe_table", "pay", PAY},
+					    {"run_query", "AS \\\"fact1\\\"", SCAN_LIMIT},
+					    {"run_query", "AS \\\"once1\\\"", PROBED},
+					    {0}};
+	struct scene scene = {.steps = steps};
+	struct checks_input input = {.sql = FAN_OUT};
+
+	(void)state;
+	play(&scene, &input, RESULT_300);
+	assert_flags(&scene, "fan_out.inflated error, analysis.unmeasured note");
 	json_free(scene.flags);
 }
 
@@ -272,6 +292,7 @@ int main(void)
 		cmocka_unit_test(described_tables_are_not_asked_for_again),
 		cmocka_unit_test(a_statement_that_needs_nothing_makes_no_call),
 		cmocka_unit_test(a_refused_probe_leaves_the_verdict_open_with_a_note),
+		cmocka_unit_test(a_refused_probe_is_tried_again_with_the_repetition_alone),
 		cmocka_unit_test(a_table_that_is_not_described_is_a_note),
 		cmocka_unit_test(an_error_of_the_channel_ends_the_calls),
 		cmocka_unit_test(a_channel_that_ends_still_gives_flags),

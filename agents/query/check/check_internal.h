@@ -18,6 +18,13 @@ struct check_context {
 	long steps; /* at most CHECK_STEPS_MAX; from then on nothing more is known */
 };
 
+/* ---- check_catalogue.c: of many tables those that the statement is about; the caller owns it ---- */
+
+struct json *check_catalogue(const struct json *tables, const struct sql_statement *statement);
+
+/* check_rows.c: the table that this one was built from, by what they have in common; or NULL */
+const struct json *check_origin(const struct json *tables, const struct json *built);
+
 /* ---- check_names.c: which table a column is of ---- */
 
 enum reach { REACH_SOURCE, REACH_OUTER, REACH_UNKNOWN };

@@ -168,11 +168,13 @@ static const char *own_time(const struct json *table)
 }
 
 /* Built from: a table with times of its own that has one of its measures too. */
-static const struct json *origin_of(const struct json *tables, const struct json *built)
+const struct json *check_origin(const struct json *tables, const struct json *built)
 {
+	if (!build_time(built))
+		return NULL;
 	json_each(table, tables)
 	{
-		if (table == built || build_time(table) || !own_time(table))
+		if (build_time(table) || !own_time(table))
 			continue;
 		json_each(column, json_get(built, "columns"))
 		{
@@ -197,7 +199,7 @@ static void check_stale(struct scan *scan, const char *table, const struct json 
 
 	if (!built || statement_speaks_of(scan, table, built))
 		return;
-	origin = origin_of(scan->context->input->tables, described);
+	origin = check_origin(scan->context->input->tables, described);
 	if (!origin) {
 		flag_add(scan->flags, "table.stale", "note", "look at when it was built",
 			 "%s is built from other tables at %s; what came later is not in it", table,

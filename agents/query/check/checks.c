@@ -69,7 +69,6 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 	struct check_context context = {.input = &checks->input};
 
 	checks->sql = mem_str(input->sql ? input->sql : "");
-	checks->tables = copy_or_null(input->tables);
 	checks->plan = copy_or_null(input->plan);
 	checks->columns = copy_or_null(input->columns);
 	checks->period = copy_or_null(input->period);
@@ -79,7 +78,6 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 	checks->doubts = mem_alloc(sizeof(*checks->doubts));
 	checks->input = (struct checks_input){
 		.sql = checks->sql,
-		.tables = checks->tables,
 		.plan = checks->plan,
 		.columns = checks->columns,
 		.period = checks->period,
@@ -89,6 +87,8 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 	};
 	if (sql_parse_as(dialect_of(input), checks->sql, &checks->statement, &checks->why) < 0)
 		return checks;
+	checks->tables = check_catalogue(input->tables, checks->statement);
+	checks->input.tables = checks->tables;
 	check_statement(&context, checks->statement, &checks->findings);
 	scan_statement(checks, &context);
 	checks->probe_findings = check_probe(&context, checks->statement, &checks->findings);
@@ -99,12 +99,29 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 	return checks;
 }
 
+/* Conditions that only what is known of columns can judge: texts, NOT, NULL. */
+static bool needs_columns(const struct sql_expr *expr)
+{
+	if (!expr)
+		return false;
+	if (expr->kind == SQL_EXPR_LIKE || expr->kind == SQL_EXPR_BETWEEN ||
+	    expr->kind == SQL_EXPR_TEXT || (expr->kind == SQL_EXPR_IN && expr->negated) ||
+	    (expr->kind == SQL_EXPR_COMPARE && strcmp(expr->name, "<>") == 0))
+		return true;
+	for (size_t i = 0; i < expr->arg_count; i++) {
+		if (needs_columns(expr->args[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A list without such conditions shows what it is; numbers hide which rows went into them. */
 static bool matters(const struct sql_select *select)
 {
-	for (size_t i = 0; select->source_count > 1 && i < select->aggregate_count; i++) {
-		enum sql_call call = select->aggregates[i].call;
-
-		if (call != SQL_MIN && call != SQL_MAX && call != SQL_CONCAT)
+	if (select->aggregate_count > 0 || needs_columns(select->where))
+		return true;
+	for (size_t i = 0; i < select->join_count; i++) {
+		if (needs_columns(select->joins[i].on))
 			return true;
 	}
 	return false;
@@ -122,7 +139,7 @@ static void want_table(const struct sql_checks *checks, const char *name, struct
 	json_push_str(wanted, name);
 }
 
-/* Once one level joins what it aggregates, the keys of all levels may matter to it. */
+/* Once something matters on one level, the tables of all may matter to it. */
 struct json *checks_tables_wanted(const struct sql_checks *checks)
 {
 	struct json *wanted = json_array();
@@ -131,13 +148,6 @@ struct json *checks_tables_wanted(const struct sql_checks *checks)
 
 	for (size_t i = 0; i < count; i++)
 		any = any || matters(checks->statement->selects[i]);
-	/* an aggregate over a sub-query takes the joins inside with it */
-	for (size_t i = 0; !any && i < count; i++) {
-		const struct sql_select *select = checks->statement->selects[i];
-
-		any = select->aggregate_count > 0 && select->source_count == 1 &&
-		      select->sources[0].kind == SQL_QUERY;
-	}
 	for (size_t i = 0; any && i < count; i++) {
 		const struct sql_select *select = checks->statement->selects[i];
 

@@ -2,12 +2,13 @@
  * DESCRIBE (each table whose keys matter and are not known) -> PROBE (if one is needed) -> done.
  *
  * A call that fails, is refused or cannot be made ends its step, not the checks: what could not be
- * learned is said in a note.
+ * learned is said in a note. A probe that is refused is tried once more with its first part alone.
  */
 #include "agents/query/check/sanity.h"
 
 #include <string.h>
 
+#define UNMEASURED "what the data could tell was not measured"
 #define CALL_MS 40000 /* beyond the longest statement the defaults allow */
 
 struct sanity {
@@ -85,7 +86,19 @@ static int64_t call_tool(struct sanity *sanity, const char *tool, struct json *a
 	return id;
 }
 
-static void on_probed(void *data, const struct json *result, const struct err *err)
+static void run_probe(struct sanity *sanity, const char *sql, channel_done *done)
+{
+	struct json *arguments = json_object();
+
+	json_set_str(arguments, "sql", sql);
+	json_set_int(arguments, "rows", 1);
+	if (call_tool(sanity, "run_query", arguments, done) == 0) {
+		add_unsent(sanity, UNMEASURED);
+		finish(sanity, NULL);
+	}
+}
+
+static void on_probed_less(void *data, const struct json *result, const struct err *err)
 {
 	struct sanity *sanity = data;
 	const char *why = failure(result, err);
@@ -95,22 +108,32 @@ static void on_probed(void *data, const struct json *result, const struct err *e
 	finish(sanity, why == NULL ? result : NULL);
 }
 
+/* A probe that asks too much is tried once more without what only warns. */
+static void on_probed(void *data, const struct json *result, const struct err *err)
+{
+	struct sanity *sanity = data;
+	const char *why = failure(result, err), *less;
+
+	if (why == NULL) {
+		finish(sanity, result);
+		return;
+	}
+	add_note(sanity, UNMEASURED, why);
+	less = checks_probe_less(sanity->checks);
+	if (less != NULL && err == NULL)
+		run_probe(sanity, less, on_probed_less);
+	else
+		finish(sanity, NULL);
+}
+
 static void start_probe(struct sanity *sanity)
 {
 	const char *sql = checks_probe(sanity->checks);
-	struct json *arguments;
 
-	if (sql == NULL) {
+	if (sql == NULL)
 		finish(sanity, NULL);
-		return;
-	}
-	arguments = json_object();
-	json_set_str(arguments, "sql", sql);
-	json_set_int(arguments, "rows", 1);
-	if (call_tool(sanity, "run_query", arguments, on_probed) == 0) {
-		add_unsent(sanity, "the repetition of rows was not measured");
-		finish(sanity, NULL);
-	}
+	else
+		run_probe(sanity, sql, on_probed);
 }
 
 static void describe_next(struct sanity *sanity);
