@@ -25,6 +25,7 @@ struct turn {
 	int64_t call_id;
 	int64_t calls_left;
 	int64_t calls_made;
+	int64_t scanned; /* bytes */
 	bool cancelled;
 };
 
@@ -208,6 +209,7 @@ static void on_called(void *data, const struct json *result, const struct err *e
 		return;
 	}
 	trace_result(turn, result);
+	turn->scanned += json_get_int(result, "bytes_scanned", 0);
 	if (json_get_bool(result, "ok", false)) {
 		done(turn->owner, result, NULL);
 		return;
@@ -285,8 +287,14 @@ struct channel *turn_channel(struct turn *turn)
 	return turn->channel;
 }
 
-void turn_count_calls(struct turn *turn, int64_t calls)
+int64_t turn_scanned(const struct turn *turn)
 {
+	return turn->scanned;
+}
+
+void turn_count_calls(struct turn *turn, int64_t calls, int64_t bytes_scanned)
+{
+	turn->scanned += bytes_scanned;
 	turn->calls_made += calls;
 	turn->calls_left -= calls;
 }

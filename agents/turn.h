@@ -56,9 +56,10 @@ int64_t turn_calls_left(const struct turn *turn);
 int64_t turn_calls_made(const struct turn *turn);
 int64_t turn_attempts_left(const struct turn *turn); /* as of the token; not counted down here */
 int64_t turn_scan_left(const struct turn *turn);     /* bytes; INT64_MAX when not limited */
+int64_t turn_scanned(const struct turn *turn);	     /* bytes of all calls so far */
 /* For a helper that makes calls of its own on the channel. */
 struct channel *turn_channel(struct turn *turn);
-void turn_count_calls(struct turn *turn, int64_t calls);
+void turn_count_calls(struct turn *turn, int64_t calls, int64_t bytes_scanned);
 void turn_trace(const struct turn *turn, const char *event, const char *text,
 		const struct json *detail);
 

@@ -192,12 +192,15 @@ static void render_flags(const struct json *flags, FILE *out)
 
 static void render_size(const struct json *answer, FILE *out)
 {
+	const char *amount = json_get_str(json_get(answer, "cost"), "amount");
 	char *scanned = bytes_text(json_get_int(answer, "bytes_scanned", 0));
+	char *cost = amount != NULL ? mem_format(", %s USD", amount) : mem_str("");
 
-	fprintf(out, "%s%-10s%s %lld%s, %s scanned, %.1f ms\n", DIM, "rows", PLAIN,
+	fprintf(out, "%s%-10s%s %lld%s, %s scanned%s, %.1f ms\n", DIM, "rows", PLAIN,
 		(long long)json_get_int(answer, "row_count", 0),
 		json_get_bool(answer, "truncated", false) ? " shown (there are more)" : "", scanned,
-		json_real(json_get(answer, "latency_ms")));
+		cost, json_real(json_get(answer, "latency_ms")));
+	mem_free(cost);
 	mem_free(scanned);
 }
 

@@ -48,6 +48,7 @@ static struct json *usage_of(const struct query_outcome *outcome)
 	json_set_str(usage, "model", "builtin");
 	json_set_int(usage, "model_calls", 0);
 	json_set_int(usage, "tool_calls", outcome->tool_calls);
+	json_set_int(usage, "bytes_scanned", outcome->bytes_scanned);
 	json_set_int(usage, "input_tokens", 0);
 	json_set_int(usage, "output_tokens", 0);
 	return usage;

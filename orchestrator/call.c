@@ -152,11 +152,11 @@ static void fail_unsent(struct call *call, const struct channel *channel)
 	fail(call, &why);
 }
 
-static void on_checked(void *data, struct json *flags, int tool_calls)
+static void on_checked(void *data, struct json *flags, const struct sanity_spent *spent)
 {
 	struct call *call = data;
 
-	(void)tool_calls;
+	(void)spent;
 	json_set(call->result, "flags", flags);
 	close_call(call);
 	call_release(call);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "orchestrator/answer.h"
+#include "orchestrator/cost.h"
 #include "orchestrator/store.h"
 
 #define BROKER_MS 15000 /* each of these is at most one flush and one signature */
@@ -83,6 +84,9 @@ static void complete_answer(struct task *task)
 	json_set_str(task->answer, "question_text", task->question);
 	json_set_str(task->answer, "workflow", task->fixed ? "fixed" : "agent");
 	json_set_real(task->answer, "latency_ms", latency_ms);
+	json_set(task->answer, "cost",
+		 cost_of(json_get(task->orchestrator->config, "prices"),
+			 json_get(task->answer, "usage")));
 }
 
 static void keep_answer(struct task *task)

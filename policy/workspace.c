@@ -85,9 +85,9 @@ static void read_models(struct check *check, const struct yaml *node, struct jso
 }
 
 /* "5 USD/TB", "0.25 USD/TiB": at most six decimals. -1 when of another form. */
-static int read_price(const char *text, int64_t *ret_micros, const char **ret_per)
+static int read_price(const char *text, struct words units, int64_t *ret_micros,
+		      const char **ret_per)
 {
-	static const char *const units[] = {"GB", "GiB", "TB", "TiB"};
 	size_t whole = strspn(text, "0123456789");
 	size_t decimals = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
 	const char *rest = text + whole + (text[whole] == '.' ? 1 + decimals : 0);
@@ -100,36 +100,50 @@ static int read_price(const char *text, int64_t *ret_micros, const char **ret_pe
 		micros = micros * 10 + (text[i] - '0');
 	for (size_t i = 0; i < 6; i++)
 		micros = micros * 10 + (i < decimals ? text[whole + 1 + i] - '0' : 0);
-	for (size_t i = 0; i < ARRAY_LEN(units); i++)
-		if (strcmp(rest + 5, units[i]) == 0) {
+	for (size_t i = 0; i < units.count; i++)
+		if (strcmp(rest + 5, units.items[i]) == 0) {
 			*ret_micros = micros;
-			*ret_per = units[i];
+			*ret_per = units.items[i];
 			return 0;
 		}
 	return -1;
 }
 
-static void read_prices(struct check *check, const struct yaml *node, struct json *service)
+static void read_one_price(struct check *check, const struct yaml *node, const char *kind,
+			   struct json *prices)
 {
-	static const char *const kinds[] = {"scan", NULL};
-	struct json *prices = json_object();
-	bool given = node != NULL && check_map(check, node, "prices", kinds);
-	const struct yaml *scan = given ? yaml_get(node, "scan") : NULL;
-	const char *text = check_text(check, scan, "the price of scanning");
+	static const char *const bytes[] = {"GB", "GiB", "TB", "TiB"}, *const tokens[] = {
+									       "million"};
+	bool scan = strcmp(kind, "scan") == 0;
+	const char *text = check_text(check, node, scan ? "the price of scanning" : "a price");
+	struct words units = {scan ? bytes : tokens, scan ? ARRAY_LEN(bytes) : ARRAY_LEN(tokens)};
+	struct json *price;
 	int64_t micros;
 	const char *per;
 
-	if (text != NULL && read_price(text, &micros, &per) < 0) {
-		check_fail(check, "bad_value", scan,
-			   "a price is written like \"5 USD/TB\": an amount, USD, and per GB, GiB, "
-			   "TB or TiB");
-	} else if (text != NULL) {
-		struct json *price = json_object();
-
-		json_set_int(price, "micros", micros);
-		json_set_str(price, "per", per);
-		json_set(prices, "scan", price);
+	if (text == NULL)
+		return;
+	if (read_price(text, units, &micros, &per) < 0) {
+		check_fail(check, "bad_value", node,
+			   scan ? "a price is written like \"5 USD/TB\": an amount, USD, and per "
+				  "GB, GiB, TB or TiB"
+				: "a price of tokens is written like \"5 USD/million\"");
+		return;
 	}
+	price = json_object();
+	json_set_int(price, "micros", micros);
+	json_set_str(price, "per", per);
+	json_set(prices, kind, price);
+}
+
+static void read_prices(struct check *check, const struct yaml *node, struct json *service)
+{
+	static const char *const kinds[] = {"scan", "input_tokens", "output_tokens", NULL};
+	struct json *prices = json_object();
+	bool given = node != NULL && check_map(check, node, "prices", kinds);
+
+	for (size_t i = 0; given && kinds[i] != NULL; i++)
+		read_one_price(check, yaml_get(node, kinds[i]), kinds[i], prices);
 	json_set(service, "prices", prices);
 }
 

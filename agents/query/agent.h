@@ -45,6 +45,7 @@ struct query_outcome {
 	struct json *flags;	  /* [{"code","severity","message"}] */
 	bool seeded;
 	int64_t tool_calls;
+	int64_t bytes_scanned; /* by all of them */
 	const char *jti; /* the token it worked under: parent of a delegation */
 };
 

@@ -101,6 +101,7 @@ void agent_end(struct query_agent *agent, const char *status, const char *reason
 	outcome->sql = outcome->result != NULL || outcome->attempts != NULL ? agent->sql : NULL;
 	outcome->seeded = agent->first_sql != NULL;
 	outcome->tool_calls = turn_calls_made(agent->turn);
+	outcome->bytes_scanned = turn_scanned(agent->turn);
 	outcome->jti = turn_jti(agent->turn);
 	if (outcome->seeded)
 		agent_flag(agent, "seeded", "note",

@@ -111,7 +111,7 @@ static void reject_result(struct query_agent *agent, const struct json *flag)
 	agent_end(agent, "failed", message, mend);
 }
 
-static void on_sanity(void *data, struct json *flags, int tool_calls)
+static void on_sanity(void *data, struct json *flags, const struct sanity_spent *spent)
 {
 	struct query_agent *agent = data;
 	CLEANUP(json_freep) struct json *owned = flags;
@@ -119,7 +119,7 @@ static void on_sanity(void *data, struct json *flags, int tool_calls)
 
 	if (agent->state == AGENT_DONE)
 		return; /* the agent is ending under it */
-	turn_count_calls(agent->turn, tool_calls);
+	turn_count_calls(agent->turn, spent->tool_calls, spent->bytes_scanned);
 	if (wrong != NULL) {
 		reject_result(agent, wrong);
 		return;

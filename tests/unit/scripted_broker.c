@@ -162,7 +162,7 @@ void sb_checks_end(struct sb *sb, const char *flags)
 	sanity_done *done = TAKE(sb->checks.done);
 
 	assert_non_null(done);
-	done(sb->checks.data, parse(flags), 1);
+	done(sb->checks.data, parse(flags), &(struct sanity_spent){.tool_calls = 1});
 }
 
 /* ---- channels ---- */

@@ -59,7 +59,7 @@ static void test_a_result_is_taken_over_member_by_member(void **state)
 		 "\"plan\":{\"grain\":\"orders\"},\"row_count\":1,\"rows\":[[\"East\",1.5]],"
 		 "\"seeded\":true,\"sql\":\"SELECT 1\",\"status\":\"completed\","
 		 "\"truncated\":false,\"types\":[\"text\",\"real\"],\"units\":[null,\"USD\"],"
-		 "\"usage\":{\"input_tokens\":0,\"model\":\"builtin\",\"model_calls\":0,"
+		 "\"usage\":{\"bytes_scanned\":0,\"input_tokens\":0,\"model\":\"builtin\",\"model_calls\":0,"
 		 "\"output_tokens\":0,\"tool_calls\":4}}");
 	check_is(committed, "{\"columns\":[\"region\",\"net\"],\"row_count\":1,"
 			    "\"rows\":[[\"East\",1.5]],\"truncated\":false,"
@@ -112,7 +112,7 @@ static void test_a_failure_has_status_reason_and_hint(void **state)
 
 	(void)state;
 	check_is(answer, "{\"attempts\":[],\"definitions\":[],\"flags\":[],\"hint\":\"do that\","
-			 "\"reason\":\"why\",\"status\":\"failed\",\"usage\":{\"input_tokens\":0,"
+			 "\"reason\":\"why\",\"status\":\"failed\",\"usage\":{\"bytes_scanned\":0,\"input_tokens\":0,"
 			 "\"model\":\"builtin\",\"model_calls\":0,\"output_tokens\":0,"
 			 "\"tool_calls\":0}}");
 	assert_null(json_get(bare, "reason"));

@@ -74,7 +74,7 @@ void sanity_start(struct channel *channel, const struct checks_input *input,
 		assert_int_equal(json_parse_str(sanity_flags, &flags, &err), 0);
 		sanity_flags = NULL; /* once */
 	}
-	done(data, flags, 0);
+	done(data, flags, &(struct sanity_spent){0});
 }
 
 static const char standard_token[] =

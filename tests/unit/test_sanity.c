@@ -31,6 +31,7 @@ struct scene {
 	bool hang_up; /* instead of the first answer */
 	struct json *flags;
 	int tool_calls;
+	int64_t bytes_scanned;
 	int done;
 };
 
@@ -77,13 +78,14 @@ static void on_close(struct channel *channel, void *owner, const struct err *why
 
 static const struct channel_handlers handlers = {.on_request = on_request, .on_close = on_close};
 
-static void on_done(void *data, struct json *flags, int tool_calls)
+static void on_done(void *data, struct json *flags, const struct sanity_spent *spent)
 {
 	struct scene *scene = data;
 
 	scene->done++;
 	scene->flags = flags;
-	scene->tool_calls = tool_calls;
+	scene->tool_calls = spent->tool_calls;
+	scene->bytes_scanned = spent->bytes_scanned;
 	channel_close(scene->near);
 	channel_close(scene->far);
 	scene->near = NULL;
@@ -129,7 +131,7 @@ static void assert_flags(const struct scene *scene, const char *wanted)
 	"\"primary_key\":[\"id\"],\"foreign_keys\":[]}"
 #define PROBED                                                                                     \
 	"{\"ok\":true,\"columns\":[\"shown1\",\"once1\",\"rows1\",\"distinct1\"],\"rows\":[[300,"  \
-	"200,4,3]],\"row_count\":1}"
+	"200,4,3]],\"row_count\":1,\"bytes_scanned\":4096}"
 
 static void tables_are_described_and_the_probe_is_run(void **state)
 {
@@ -143,6 +145,7 @@ static void tables_are_described_and_the_probe_is_run(void **state)
 	(void)state;
 	play(&scene, &input, RESULT_300);
 	assert_int_equal(scene.tool_calls, 3);
+	assert_int_equal(scene.bytes_scanned, 4096);
 	assert_flags(&scene, "fan_out.inflated error");
 	assert_string_equal(
 		json_get_str(json_at(scene.flags, 0), "message"),

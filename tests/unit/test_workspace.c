@@ -211,6 +211,26 @@ static void test_prices_are_exact(void **state)
 	}
 }
 
+static void test_tokens_have_prices_of_their_own(void **state)
+{
+	CLEANUP(made_clear) struct made made;
+	CLEANUP(mem_freep) char *service = NULL;
+
+	(void)state;
+	start(&made, LEAST
+	      "prices: {input_tokens: \"5 USD/million\", output_tokens: \"25 USD/million\"}\n");
+	compile(&made, NULL);
+	assert_string_equal(made.text, "");
+	service = state_file(&made, "state/service.json");
+	assert_non_null(strstr(
+		service, "\"prices\":{\"input_tokens\":{\"micros\":5000000,\"per\":\"million\"},"
+			 "\"output_tokens\":{\"micros\":25000000,\"per\":\"million\"}}"));
+	made_clear(&made);
+	start(&made, LEAST "prices: {input_tokens: \"5 USD/TB\"}\n");
+	compile(&made, NULL);
+	assert_non_null(strstr(made.text, "a price of tokens is written like"));
+}
+
 static void test_users_become_uids(void **state)
 {
 	CLEANUP(made_clear) struct made made;
@@ -502,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_every_key_arrives),
 		cmocka_unit_test(test_a_retention_has_bounds),
 		cmocka_unit_test(test_prices_are_exact),
+		cmocka_unit_test(test_tokens_have_prices_of_their_own),
 		cmocka_unit_test(test_users_become_uids),
 		cmocka_unit_test(test_a_user_without_a_name_is_named_by_number),
 		cmocka_unit_test(test_mistakes_are_shown_at_their_place),

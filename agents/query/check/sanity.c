@@ -21,7 +21,7 @@ struct sanity {
 	struct json *wanted; /* owned: names */
 	size_t described;    /* how many of wanted were asked for */
 	struct sql_checks *checks;
-	int tool_calls;
+	struct sanity_spent spent;
 	struct json *notes;
 };
 
@@ -30,7 +30,7 @@ static void finish(struct sanity *sanity, const struct json *probe)
 	struct json *flags = checks_result(sanity->checks, sanity->result, probe);
 	sanity_done *done = sanity->done;
 	void *data = sanity->data;
-	int tool_calls = sanity->tool_calls;
+	struct sanity_spent spent = sanity->spent;
 
 	json_each(note, sanity->notes) json_push(flags, json_copy(note));
 	checks_free(sanity->checks);
@@ -38,7 +38,7 @@ static void finish(struct sanity *sanity, const struct json *probe)
 	json_free(sanity->wanted);
 	json_free(sanity->notes);
 	mem_free(sanity);
-	done(data, flags, tool_calls);
+	done(data, flags, &spent);
 }
 
 static void add_note(struct sanity *sanity, const char *what, const char *why)
@@ -82,7 +82,7 @@ static int64_t call_tool(struct sanity *sanity, const char *tool, struct json *a
 	json_set_str(params, "tool", tool);
 	json_set(params, "arguments", arguments);
 	id = channel_call(sanity->channel, "tool.call", params, CALL_MS, done, sanity);
-	sanity->tool_calls += id != 0;
+	sanity->spent.tool_calls += id != 0;
 	return id;
 }
 
@@ -103,6 +103,7 @@ static void on_probed_less(void *data, const struct json *result, const struct e
 	struct sanity *sanity = data;
 	const char *why = failure(result, err);
 
+	sanity->spent.bytes_scanned += json_get_int(result, "bytes_scanned", 0);
 	if (why != NULL)
 		add_note(sanity, "the repetition of rows was not measured", why);
 	finish(sanity, why == NULL ? result : NULL);
@@ -114,6 +115,7 @@ static void on_probed(void *data, const struct json *result, const struct err *e
 	struct sanity *sanity = data;
 	const char *why = failure(result, err), *less;
 
+	sanity->spent.bytes_scanned += json_get_int(result, "bytes_scanned", 0);
 	if (why == NULL) {
 		finish(sanity, result);
 		return;

@@ -14,7 +14,12 @@
 
 #define SANITY_DESCRIBE_MAX 4 /* calls; a budget of six has to do for the question as well */
 
-typedef void sanity_done(void *data, struct json *flags, int tool_calls);
+struct sanity_spent {
+	int tool_calls;
+	int64_t bytes_scanned;
+};
+
+typedef void sanity_done(void *data, struct json *flags, const struct sanity_spent *spent);
 
 /* input and result are lent until done; channel carries tool.call to the broker. */
 void sanity_start(struct channel *channel, const struct checks_input *input,
