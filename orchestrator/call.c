@@ -162,6 +162,17 @@ static void on_checked(void *data, struct json *flags, const struct sanity_spent
 	call_release(call);
 }
 
+/* The words of the source that was asked; with one source nobody names it. */
+static const char *dialect_of(const struct call *call)
+{
+	const struct json *sources =
+		call->session ? json_get(call->session->orchestrator->config, "sources") : NULL;
+	const char *name = json_get_str(call->arguments, "database");
+	const struct json *source = name != NULL ? json_get(sources, name) : json_first(sources);
+
+	return json_get_str(source, "kind");
+}
+
 static bool is_checked(const struct call *call)
 {
 	return call->tool != NULL && strcmp(call->tool, "run_query") == 0 &&
@@ -180,6 +191,7 @@ static void on_called(void *data, const struct json *result, const struct err *e
 	call->result = json_copy(result);
 	if (is_checked(call)) {
 		struct checks_input input = {.sql = json_get_str(call->arguments, "sql"),
+					     .dialect = dialect_of(call),
 					     .database = json_get_str(call->arguments, "database")};
 
 		call_hold(call);

@@ -52,8 +52,9 @@ struct query_agent {
 	struct metric_query *previous; /* of the question before, from the handoff */
 	struct plan *plan;
 	struct compiled_query *compiled;
-	struct json *tables; /* lent to the sanity checks while they run */
-	struct json *asked;  /* the period asked for; lent likewise */
+	struct json *tables;  /* lent to the sanity checks while they run */
+	struct json *metrics; /* likewise: what the question names */
+	struct json *asked;   /* the period asked for; lent likewise */
 	char *period_column;
 	struct json *verified; /* the query that is served; owned; NULL when it is planned */
 	char *passed_over;     /* why a verified query was not used; NULL: there was none */
@@ -98,6 +99,8 @@ void attempt_declare(struct query_agent *agent); /* plan, words, columns, period
 char *attempt_narrower(const struct query_agent *agent); /* how to ask for less */
 /* What the model says of keys, in the shape of describe_table, for the sanity checks. */
 struct json *attempt_tables(const struct query_agent *agent);
+/* The metrics of the plan, each as the statement that its definition alone compiles to. */
+struct json *attempt_metrics(const struct query_agent *agent);
 char *attempt_period_column(const struct query_agent *agent);
 
 /* ending.c: the agent is freed when these return. reason and hint are copied. */

@@ -55,6 +55,7 @@ void agent_free(struct query_agent *agent)
 	plan_free(agent->plan);
 	compiled_query_free(agent->compiled);
 	json_free(agent->tables);
+	json_free(agent->metrics);
 	json_free(agent->asked);
 	mem_free(agent->period_column);
 	json_free(agent->verified);

@@ -101,6 +101,7 @@ static void reject_result(struct query_agent *agent, const struct json *flag)
 {
 	CLEANUP(mem_freep) char *message = mem_str(json_get_str(flag, "message"));
 	CLEANUP(mem_freep) char *mend = mem_str(json_get_str(flag, "repair"));
+	bool own = strcmp(json_get_str(flag, "code"), "metric.own_arithmetic") == 0;
 
 	json_free(TAKE(agent->outcome.result));
 	if (can_replace_seed(agent)) {
@@ -108,7 +109,8 @@ static void reject_result(struct query_agent *agent, const struct json *flag)
 		return;
 	}
 	attempt_failed(agent, message);
-	agent_end(agent, "failed", message, mend);
+	/* a metric of one's own making is no failure of the data: it is not given */
+	agent_end(agent, own ? "refused" : "failed", message, mend);
 }
 
 static void on_sanity(void *data, struct json *flags, const struct sanity_spent *spent)
@@ -137,13 +139,18 @@ static void check_sanity(struct query_agent *agent)
 
 	agent_move(agent, AGENT_SANITY);
 	json_free(agent->tables);
+	json_free(agent->metrics);
 	json_free(agent->asked);
 	mem_free(agent->period_column);
 	agent->tables = attempt_tables(agent);
+	agent->metrics = agent->seeded_attempt ? attempt_metrics(agent) : NULL;
 	agent->asked = json_copy(agent->outcome.period);
 	agent->period_column = attempt_period_column(agent);
 	input.sql = agent->sql;
 	input.tables = agent->tables;
+	input.metrics = agent->metrics;
+	input.compiled = !agent->seeded_attempt && agent->verified == NULL;
+	input.dialect = json_get_str(json_get(agent->handoff, "context"), "dialect");
 	input.plan = agent->outcome.plan;
 	input.columns = agent->outcome.columns;
 	input.period = agent->outcome.period != NULL ? agent->asked : NULL;

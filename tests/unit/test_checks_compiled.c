@@ -210,6 +210,7 @@ static void judge(const struct metric_query *query)
 	input.sql = compiled->sql;
 	input.plan = compiled->plan;
 	input.columns = columns;
+	input.compiled = true;
 	input.period = json_get(compiled->words, "period");
 	input.period_column = time && time->reads.count ? time->reads.items[0] : NULL;
 	checks = checks_plan(&input);

@@ -118,6 +118,20 @@ static struct json *describe(sqlite3 *db, const char *name)
 	return tables;
 }
 
+/* The metric a pair's question names, as its definition is compiled. */
+static struct json *metrics_of(const char *name, const char *metric)
+{
+	const struct yaml *sql = yaml_get(yaml_get(yaml_get(databases, name), "metrics"), metric);
+	struct json *list = json_array(), *one = json_object();
+
+	if (!sql)
+		fail_msg("no metric %s of %s", metric, name);
+	json_set_str(one, "name", metric);
+	json_set_str(one, "sql", yaml_text(sql));
+	json_push(list, one);
+	return list;
+}
+
 /* ---- one statement ---- */
 
 static struct json *flags_of(sqlite3 *db, const char *name, const struct yaml *pair,
@@ -125,7 +139,7 @@ static struct json *flags_of(sqlite3 *db, const char *name, const struct yaml *p
 {
 	CLEANUP(json_freep) struct json *tables = describe(db, name);
 	CLEANUP(json_freep) struct json *result = checked_run(db, sql);
-	CLEANUP(json_freep) struct json *probe = NULL, *period = NULL;
+	CLEANUP(json_freep) struct json *probe = NULL, *period = NULL, *metrics = NULL;
 	struct checks_input input = {.sql = sql, .tables = tables, .zone = text(pair, "zone")};
 	struct sql_checks *checks;
 	struct json *flags;
@@ -136,6 +150,10 @@ static struct json *flags_of(sqlite3 *db, const char *name, const struct yaml *p
 		json_set_str(period, "to", text(pair, "to"));
 		input.period = period;
 		input.period_column = text(pair, "time");
+	}
+	if (text(pair, "metric")) {
+		metrics = metrics_of(name, text(pair, "metric"));
+		input.metrics = metrics;
 	}
 	checks = checks_plan(&input);
 	if (checks_probe(checks))

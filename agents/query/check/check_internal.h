@@ -170,6 +170,8 @@ bool check_asks_for_none(struct check_context *context, const struct sql_select 
 			 const struct sql_expr *condition, size_t source);
 void check_partners(struct scan *scan); /* check_partners.c: rows without a partner */
 void check_rows(struct scan *scan);	/* check_rows.c: deleted, stale, units */
+/* check_metric.c: tables is the whole catalogue. */
+void check_metrics(struct scan *scan, const struct json *tables, const struct json *metrics);
 void check_unknown(struct scan *scan);	/* check_unknown.c: names that nothing has */
 
 /* ---- check_probe.c ---- */

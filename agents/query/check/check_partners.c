@@ -175,12 +175,47 @@ static uint64_t optional_below(const struct sql_select *select, size_t join)
 	return optional;
 }
 
+/* Does a condition that drops the source's made-up rows exclude something (<>, NOT)? */
+static bool excludes(struct check_context *context, const struct sql_select *select,
+		     const struct sql_expr *expr, uint64_t source)
+{
+	if (!expr || !(check_dropped(context, select, expr) & source))
+		return false;
+	if (expr->negated || expr->kind == SQL_EXPR_NOT ||
+	    (expr->kind == SQL_EXPR_COMPARE && strcmp(expr->name, "<>") == 0))
+		return true;
+	for (size_t i = 0; i < expr->arg_count; i++) {
+		if (excludes(context, select, expr->args[i], source))
+			return true;
+	}
+	return false;
+}
+
+/* A table that is looked up, one row at most for each of the kept rows, and asked for one value: an
+ * inner join says the same. What excludes a value is meant to keep rows without any. */
+static bool is_lookup(struct check_context *context, const struct sql_select *select, size_t source)
+{
+	uint64_t kept = 0;
+
+	for (size_t i = 0; i < select->join_count; i++) {
+		const struct sql_join *join = &select->joins[i];
+
+		if (join->kind == SQL_LEFT && (join->right >> source & 1))
+			kept |= join->left;
+		if (join->kind == SQL_RIGHT && (join->left >> source & 1))
+			kept |= join->right;
+	}
+	return kept && (check_closure(context, select, kept, false) >> source & 1) &&
+	       !excludes(context, select, select->where, check_bit(source));
+}
+
 static void flag_cancelled(struct scan *scan, const struct sql_select *select, uint64_t sources,
 			   uint64_t optional, const char *where)
 {
 	size_t first = (size_t)__builtin_ctzll(sources);
 	const char *name = check_source_name(scan->context->input, &select->sources[first]);
-	bool harmless = adds_nothing(scan->context, select, optional);
+	bool harmless = adds_nothing(scan->context, select, optional) ||
+			is_lookup(scan->context, select, first);
 
 	flag_add(scan->flags, "join.outer_cancelled", harmless ? "note" : "warning",
 		 "move the test into ON, or write an inner join",

@@ -33,7 +33,8 @@ static enum sql_dialect dialect_of(const struct checks_input *input)
 }
 
 /* What is compiled from metrics is made right; what people and models write is looked at. */
-static void scan_statement(struct sql_checks *checks, struct check_context *context)
+static void scan_statement(struct sql_checks *checks, struct check_context *context,
+			   const struct checks_input *input)
 {
 	struct scan scan = {
 		.context = context,
@@ -43,8 +44,9 @@ static void scan_statement(struct sql_checks *checks, struct check_context *cont
 		.findings = &checks->findings,
 	};
 
-	if (checks->input.columns)
+	if (input->compiled)
 		return;
+	check_metrics(&scan, input->tables, input->metrics);
 	check_unknown(&scan);
 	check_shape(&scan);
 	check_joins(&scan);
@@ -90,7 +92,7 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 	checks->tables = check_catalogue(input->tables, checks->statement);
 	checks->input.tables = checks->tables;
 	check_statement(&context, checks->statement, &checks->findings);
-	scan_statement(checks, &context);
+	scan_statement(checks, &context, input);
 	checks->probe_findings = check_probe(&context, checks->statement, &checks->findings);
 	checks->probe = doubts_probe(checks->doubts, mem_str(checks->probe_findings),
 				     probed(&checks->findings) * CHECK_PROBE_COLUMNS);

@@ -28,9 +28,13 @@ struct checks_input {
 	const struct json *columns; /* compiled columns, or NULL: role, unit, non_negative */
 	const struct json *period;  /* {"from","to"} that was asked for, or NULL */
 	const char *period_column;  /* "orders.order_date", or NULL when unknown */
-	const char *dialect;	    /* "sqlite" (also NULL) or "postgres" */
-	const char *zone;	    /* whose days count ("Europe/Lisbon"), or NULL */
-	const char *database;	    /* for the tools, where there is more than one; or NULL */
+	/* The metrics that the question names: [{"name","definition","sql"}], sql being the one
+	 * that is compiled from the definition alone; or NULL. */
+	const struct json *metrics;
+	bool compiled;	      /* the statement was made from metrics by code */
+	const char *dialect;  /* "sqlite" (also NULL) or "postgres" */
+	const char *zone;     /* whose days count ("Europe/Lisbon"), or NULL */
+	const char *database; /* for the tools, where there is more than one; or NULL */
 };
 
 /* Never fails: a statement that cannot be analysed gives the note "analysis.unknown". */
