@@ -24,19 +24,16 @@ static void add_name(struct names *names, const char *name)
 	names->items[names->count++] = name;
 }
 
-static struct names names_of(const struct sql_statement *statement)
+static void add_names(struct names *names, const struct sql_statement *statement)
 {
-	struct names names = {0};
-
 	for (size_t i = 0; i < statement->select_count; i++) {
 		const struct sql_select *select = statement->selects[i];
 
 		for (size_t j = 0; j < select->source_count; j++) {
 			if (select->sources[j].kind == SQL_TABLE)
-				add_name(&names, select->sources[j].table);
+				add_name(names, select->sources[j].table);
 		}
 	}
-	return names;
 }
 
 static bool is_named(const struct names *names, const char *name)
@@ -84,10 +81,15 @@ static void add_pointed_to(const struct json *tables, const struct names *names,
 	}
 }
 
-struct json *check_catalogue(const struct json *tables, const struct sql_statement *statement)
+struct json *check_catalogue(const struct json *tables, const struct sql_statement *statement,
+			     const struct check_views *views)
 {
-	struct names names = names_of(statement);
+	struct names names = {0};
 	struct json *part = json_array();
+
+	add_names(&names, statement);
+	for (size_t i = 0; views && i < views->count; i++)
+		add_names(&names, views->items[i]);
 
 	json_each(table, tables)
 	{

@@ -18,9 +18,22 @@ struct check_context {
 	long steps; /* at most CHECK_STEPS_MAX; from then on nothing more is known */
 };
 
-/* ---- check_catalogue.c: of many tables those that the statement is about; the caller owns it ---- */
+/* ---- check_catalogue.c: of many tables those that the statement is about; the caller owns it ----
+ */
 
-struct json *check_catalogue(const struct json *tables, const struct sql_statement *statement);
+struct check_views { /* owned: the statements that views stand for */
+	struct sql_statement **items;
+	size_t count;
+};
+
+struct json *check_catalogue(const struct json *tables, const struct sql_statement *statement,
+			     const struct check_views *views);
+
+/* check_views.c: views whose text is known become sub-queries; of others a note is added. */
+void check_views_expand(const struct json *tables, enum sql_dialect dialect,
+			const struct sql_statement *statement, struct check_views *views,
+			struct json *flags);
+void check_views_clear(struct check_views *views);
 
 /* check_rows.c: the table that this one was built from, by what they have in common; or NULL */
 const struct json *check_origin(const struct json *tables, const struct json *built);
@@ -172,7 +185,7 @@ void check_partners(struct scan *scan); /* check_partners.c: rows without a part
 void check_rows(struct scan *scan);	/* check_rows.c: deleted, stale, units */
 /* check_metric.c: tables is the whole catalogue. */
 void check_metrics(struct scan *scan, const struct json *tables, const struct json *metrics);
-void check_unknown(struct scan *scan);	/* check_unknown.c: names that nothing has */
+void check_unknown(struct scan *scan); /* check_unknown.c: names that nothing has */
 
 /* ---- check_probe.c ---- */
 
@@ -204,6 +217,7 @@ struct sql_checks {
 	char *probe;
 	char *probe_findings; /* the part of it that measures findings */
 	char *zone;
+	struct check_views views;
 };
 
 void check_values(const struct sql_checks *checks, const struct json *result, struct json *flags);

@@ -143,7 +143,7 @@ static void check_one(struct scan *scan, const struct json *tables, const struct
 
 	if (sql_parse(json_get_str(metric, "sql"), &defined, &err) < 0)
 		return;
-	part = check_catalogue(tables, defined);
+	part = check_catalogue(tables, defined, NULL);
 	input.tables = part;
 	output = metric_output(defined->top);
 	if (output) {

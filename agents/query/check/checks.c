@@ -2,10 +2,14 @@
  * Sanity of a result: read this first.
  *
  *   checks_plan()    sql_parse.c   the statement as levels of tables, joins and aggregates
+ *                    check_views.c, check_catalogue.c  the tables that it is about
  *                    check_names.c which table a column is of
  *                    check_keys.c, check_closure.c  which rows determine which
  *                    check_verdict.c  one verdict per aggregate
- *                    check_probe.c one SELECT that measures what the keys do not prove
+ *                    check_shape.c, check_joins.c, check_partners.c, check_conditions.c,
+ *                    check_times.c, check_rows.c, check_metric.c, check_unknown.c
+ *                                  flags, and doubts that only data can settle
+ *                    check_probe.c, check_doubt.c  one SELECT that measures what is left
  *   checks_result()  this file     verdicts and measurements as flags
  *                    check_result.c  values, period, declaration
  *
@@ -89,7 +93,9 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 	};
 	if (sql_parse_as(dialect_of(input), checks->sql, &checks->statement, &checks->why) < 0)
 		return checks;
-	checks->tables = check_catalogue(input->tables, checks->statement);
+	check_views_expand(input->tables, dialect_of(input), checks->statement, &checks->views,
+			   checks->flags);
+	checks->tables = check_catalogue(input->tables, checks->statement, &checks->views);
 	checks->input.tables = checks->tables;
 	check_statement(&context, checks->statement, &checks->findings);
 	scan_statement(checks, &context, input);
@@ -180,6 +186,7 @@ void checks_free(struct sql_checks *checks)
 	if (!checks)
 		return;
 	findings_clear(&checks->findings);
+	check_views_clear(&checks->views);
 	doubts_clear(checks->doubts);
 	mem_free(checks->doubts);
 	json_free(checks->flags);
