@@ -1,0 +1,1 @@
+SELECT SUM(h.fee) FROM hire h JOIN pay p ON p.hire_id=h.id WHERE h.at<='2025-03-31'

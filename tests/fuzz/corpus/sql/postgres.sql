@@ -1,0 +1,1 @@
+SELECT COUNT(*) FILTER (WHERE fee > 1)::int, $a$x$a$, E'\'' FROM seen -- end

@@ -1,0 +1,1 @@
+SELECT [id], `fee` FROM hire WHERE id NOT IN (SELECT hire_id FROM pay) AND at IS NOT 'T'

@@ -1,0 +1,1 @@
+SELECT SUM(fee) OVER (PARTITION BY id) FROM (hire NATURAL LEFT JOIN pay) WHERE currency LIKE 'E%'

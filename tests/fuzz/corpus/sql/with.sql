@@ -1,0 +1,1 @@
+WITH x AS (SELECT id, AVG(fee) AS a FROM hire GROUP BY id) SELECT AVG(a)/2 FROM x LIMIT 2, 1
