@@ -97,6 +97,8 @@ void attempt_failed(struct query_agent *agent, const char *error); /* kept for t
 int64_t attempt_rows(const struct query_agent *agent);		   /* rows to ask for */
 void attempt_declare(struct query_agent *agent); /* plan, words, columns, period of the outcome */
 char *attempt_narrower(const struct query_agent *agent); /* how to ask for less */
+/* The same when it is known what would be read (a result of explain_query) and what is left. */
+char *attempt_fitting(const struct query_agent *agent, const struct json *explained, int64_t left);
 /* What the model says of keys, in the shape of describe_table, for the sanity checks. */
 struct json *attempt_tables(const struct query_agent *agent);
 /* The metrics of the plan, each as the statement that its definition alone compiles to. */

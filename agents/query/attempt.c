@@ -156,6 +156,53 @@ char *attempt_narrower(const struct query_agent *agent)
 	return mem_str("Name a shorter period.");
 }
 
+/* The table that a plan reads whole, whatever is filtered: "SCAN orders", "  SCAN o USING ..." */
+static char *read_whole(const struct json *explained)
+{
+	json_each(line, json_get(explained, "plan"))
+	{
+		const char *text = json_str(line) ? json_str(line) : "";
+
+		text += strspn(text, " ");
+		if (strncmp(text, "SCAN ", 5) == 0 && text[5] != '(' &&
+		    strncmp(text + 5, "CONSTANT", 8) != 0)
+			return mem_strn(text + 5, strcspn(text + 5, " "));
+	}
+	return NULL;
+}
+
+static int64_t days_of(const struct query_period *period)
+{
+	struct date from, to;
+	struct err err = {0};
+
+	if (!period->set || date_read(period->from, &from, &err) < 0 ||
+	    date_read(period->to, &to, &err) < 0)
+		return 0;
+	return date_to_days(to) - date_to_days(from);
+}
+
+char *attempt_fitting(const struct query_agent *agent, const struct json *explained, int64_t left)
+{
+	int64_t bytes = json_get_int(explained, "bytes_estimated", 0);
+	int64_t days = days_of(&agent->plan->query->period);
+	CLEANUP(mem_freep) char *whole = read_whole(explained);
+	int64_t fit = bytes > 0 ? (int64_t)((double)days * (double)left / (double)bytes) : 0;
+
+	if (whole != NULL && left < bytes)
+		return mem_format(
+			"%s is read whole, so a shorter period reads as much: it takes an "
+			"index on what is filtered, or a scan budget of %" PRId64
+			" bytes (per_task in the scope file).",
+			whole, bytes);
+	if (fit < 1)
+		return attempt_narrower(agent);
+	return mem_format("Name a period of at most %" PRId64 " %s instead of %" PRId64
+			  ": that would read about %" PRId64 " bytes.",
+			  fit, fit == 1 ? "day" : "days", days,
+			  (int64_t)((double)bytes / (double)days * (double)fit));
+}
+
 static char *planned_period_column(const struct query_agent *agent)
 {
 	const struct metric_query *query = agent->plan->query;

@@ -290,7 +290,7 @@ static void on_explained(void *owner, const struct json *result, const struct to
 	reason = mem_format("The query would read about %" PRId64 " bytes; %" PRId64
 			    " are left for this task.",
 			    bytes, left);
-	hint = attempt_narrower(agent);
+	hint = attempt_fitting(agent, result, left);
 	agent_end(agent, "too_expensive", reason, hint);
 }
 

@@ -634,6 +634,12 @@ static void a_declaration_is_held_against_the_statement(void **state)
 	input.sql = "SELECT SUM(h.fee) FROM hire h JOIN client c ON c.id=h.client_id";
 	assert_codes_of(&input, true, "");
 	json_free(plan);
+	assert_int_equal(json_parse_str("{\"grain\":\"one row per client\"}", &plan, NULL), 0);
+	input.plan = plan;
+	assert_codes_of(&input, true, "plan.contradiction warning");
+	input.sql = "SELECT client_id, SUM(fee) FROM hire GROUP BY client_id";
+	assert_codes_of(&input, true, "");
+	json_free(plan);
 }
 
 /* ---- the widgets ---- */

@@ -516,6 +516,20 @@ static void test_a_costly_query_is_not_run(void **state)
 		{.tool = "search_values"},
 		{.tool = "explain_query", .json = "{\"ok\":true,\"bytes_estimated\":1000001}"},
 		{0}};
+	static const struct answer sought[] = {
+		{.tool = "list_metrics"},
+		{.tool = "search_values"},
+		{.tool = "explain_query",
+		 .json = "{\"ok\":true,\"bytes_estimated\":4000000,\"plan\":[\"SEARCH orders USING "
+			 "INDEX by_date (order_date>? AND order_date<?)\"]}"},
+		{0}};
+	static const struct answer scanned[] = {
+		{.tool = "list_metrics"},
+		{.tool = "search_values"},
+		{.tool = "explain_query",
+		 .json = "{\"ok\":true,\"bytes_estimated\":4000000,\"plan\":[\"SCAN orders\",\"  "
+			 "SEARCH customers USING INTEGER PRIMARY KEY (rowid=?)\"]}"},
+		{0}};
 	static const struct answer rejected[] = {{.tool = "list_metrics"},
 						 {.tool = "search_values"},
 						 {.tool = "explain_query",
@@ -525,6 +539,8 @@ static void test_a_costly_query_is_not_run(void **state)
 						 {0}};
 	struct scene fits = {.source = "sales", .script = at_limit};
 	struct scene over = {.source = "sales", .script = above};
+	struct scene narrow = {.source = "sales", .script = sought};
+	struct scene whole = {.source = "sales", .script = scanned};
 	struct scene refused = {.source = "sales", .script = rejected};
 
 	(void)state;
@@ -538,6 +554,18 @@ static void test_a_costly_query_is_not_run(void **state)
 			    "for this task.");
 	assert_string_equal(over.hint, "Name a period, for example \"last month\".");
 	end_scene(&over);
+	play(&narrow, &(struct how){.question = BEST});
+	assert_string_equal(narrow.status, "too_expensive");
+	/* last quarter has 92 days; 1000000 of 4000000 bytes are left */
+	assert_string_equal(narrow.hint, "Name a period of at most 23 days instead of 92: that "
+					 "would read about 1000000 bytes.");
+	end_scene(&narrow);
+	play(&whole, &(struct how){.question = BEST});
+	assert_string_equal(whole.hint,
+			    "orders is read whole, so a shorter period reads as much: it "
+			    "takes an index on what is filtered, or a scan budget of "
+			    "4000000 bytes (per_task in the scope file).");
+	end_scene(&whole);
 	play(&refused, &(struct how){.question = BEST});
 	assert_string_equal(refused.status, "too_expensive");
 	assert_string_equal(refused.reason, "over the scan limit");

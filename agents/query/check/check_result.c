@@ -314,6 +314,30 @@ static void check_risk(const struct sql_checks *checks, struct json *flags)
 	}
 }
 
+static bool adds_up_all(const struct sql_select *top)
+{
+	if (top->arm_count > 0 || top->group_count > 0)
+		return false;
+	for (size_t i = 0; i < top->aggregate_count; i++) {
+		if (!top->aggregates[i].window)
+			return true;
+	}
+	return false;
+}
+
+/* "one row = one region", "one row per month" above a statement that gives one row in all. */
+static void check_grain(const struct sql_checks *checks, const char *grain, struct json *flags)
+{
+	const struct sql_select *top = checks->statement ? checks->statement->top : NULL;
+	bool each = strncasecmp(grain, "one row = ", 10) == 0 ||
+		    strncasecmp(grain, "one row per ", 12) == 0;
+
+	if (top && each && adds_up_all(top))
+		flag_add(flags, "plan.contradiction", "warning",
+			 "group by what a row is, or declare one row in all",
+			 "the plan says %s, the statement adds up everything into one row", grain);
+}
+
 void check_declaration(const struct sql_checks *checks, const struct json *result,
 		       struct json *flags)
 {
@@ -322,6 +346,8 @@ void check_declaration(const struct sql_checks *checks, const struct json *resul
 
 	check_tables(checks, result, flags);
 	check_risk(checks, flags);
+	if (grain)
+		check_grain(checks, grain, flags);
 	if (grain && strcasecmp(grain, "one row in all") == 0 && rows > 1)
 		flag_add(flags, "plan.contradiction", "warning",
 			 "group by nothing, or declare what a row is",
