@@ -1,7 +1,8 @@
 /*
  * EXPLAIN gives the program: its OpenRead instructions name root pages, which is what a statement
  * really opens, whoever wrote which name. dbstat gives their sizes, page by page, so a large b-tree
- * is given up after a while and counted as the whole file: the estimate stays an upper bound.
+ * is given up after a while and counted as the whole file: the estimate stays an upper bound. Rows
+ * and ranges of an index that are sought once count for themselves (sqlite_sought.h).
  */
 #include "broker/connectors/sqlite_explain.h"
 
@@ -11,6 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "broker/connectors/sqlite_shape.h"
+#include "broker/connectors/sqlite_sought.h"
 
 #define SIZE_US_MAX 250000 /* for measuring one b-tree */
 #define PLAN_DEPTH_MAX 16
@@ -81,27 +83,38 @@ static int64_t page_count(struct database *database)
 }
 
 /* Bytes of one b-tree, or of the whole file when it takes too long to know. */
-static int64_t measure(struct database *database, const char *name, int64_t file_bytes)
+static void measure(struct database *database, const char *name, int64_t file_bytes,
+		    struct explain_size *size)
 {
 	CLEANUP(statement_finalizep) sqlite3_stmt *row = NULL;
 	int64_t end_us = clock_mono_us() + SIZE_US_MAX;
-	int64_t bytes = 0;
+	int64_t bytes = 0, cells = 0;
 	int rc;
 
-	rc = sqlite3_prepare_v2(database->sqlite, "SELECT pgsize FROM dbstat WHERE name = ?1", -1,
+	size->bytes = file_bytes;
+	rc = sqlite3_prepare_v2(database->sqlite,
+				"SELECT pgsize, ncell, pagetype FROM dbstat WHERE name = ?1", -1,
 				&row, NULL);
 	if (rc != SQLITE_OK)
-		return file_bytes;
+		return;
 	sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
 	for (int64_t n = 1; (rc = sqlite3_step(row)) == SQLITE_ROW; n++) {
+		const char *type = (const char *)sqlite3_column_text(row, 2);
+
 		bytes += sqlite3_column_int64(row, 0);
+		if (type != NULL && strcmp(type, "leaf") == 0)
+			cells += sqlite3_column_int64(row, 1);
 		if (n % 256 == 0 && clock_mono_us() >= end_us)
-			return file_bytes;
+			return;
 	}
-	return rc == SQLITE_DONE ? bytes : file_bytes;
+	if (rc != SQLITE_DONE)
+		return;
+	size->bytes = bytes;
+	size->cells = cells;
 }
 
-static int64_t size_of(struct database *database, struct explain_sizes *sizes, int64_t page)
+static const struct explain_size *size_of(struct database *database, struct explain_sizes *sizes,
+					  int64_t page)
 {
 	const struct catalog_root *root = catalog_root_find(database->catalog, page);
 	int64_t file_bytes = sizes->page_count * database->page_size;
@@ -109,18 +122,52 @@ static int64_t size_of(struct database *database, struct explain_sizes *sizes, i
 
 	for (size_t i = 0; i < sizes->count; i++)
 		if (sizes->items[i].page == page)
-			return sizes->items[i].bytes;
+			return &sizes->items[i];
 	sizes->items = mem_grow(sizes->items, (sizes->count + 1) * sizeof(*sizes->items));
 	size = &sizes->items[sizes->count++];
-	size->page = page;
-	size->bytes = root ? measure(database, root->name, file_bytes) : file_bytes;
-	return size->bytes;
+	*size = (struct explain_size){.page = page, .bytes = file_bytes};
+	if (root != NULL)
+		measure(database, root->name, file_bytes, size);
+	return size;
+}
+
+#define TREE_DEPTH 5 /* pages from the root to a leaf of any b-tree that fits a disk */
+
+/* Rows times pages where the statement seeks them once; a row found through an index may lie on a
+ * page of its own, with what of it does not fit there; those of a range lie side by side. */
+static int64_t bytes_of(struct database *database, struct explain_sizes *sizes,
+			const struct sought *sought, const struct explain_page *page)
+{
+	const struct explain_size *size = size_of(database, sizes, page->page);
+	struct sought_rows found;
+	int64_t each, bytes;
+
+	if (page->database != 0 || sought == NULL || size->cells <= 0 ||
+	    !sought_in(sought, database->sqlite, database->catalog, page->page, &found))
+		return size->bytes;
+	each = size->bytes / size->cells + 1;
+	if (found.scattered)
+		each += database->page_size;
+	bytes = found.rows * each + TREE_DEPTH * database->page_size;
+	return bytes < size->bytes ? bytes : size->bytes;
+}
+
+struct opened {			    /* by one statement */
+	struct explain_page *pages; /* owned */
+	size_t count;
+	struct sought *sought; /* owned; NULL when it is not looked at */
+};
+
+static void opened_clear(struct opened *opened)
+{
+	mem_free(opened->pages);
+	sought_free(opened->sought);
 }
 
 static int64_t estimate(struct database *database, struct explain_sizes *sizes,
-			const struct explain_page *pages, size_t count)
+			const struct opened *opened)
 {
-	int64_t bytes = count ? database->page_size : 0; /* the file's first page */
+	int64_t bytes = opened->count ? database->page_size : 0; /* the file's first page */
 	int64_t now;
 
 	guard_internal(&database->guard);
@@ -129,8 +176,8 @@ static int64_t estimate(struct database *database, struct explain_sizes *sizes,
 		explain_sizes_clear(sizes);
 	sizes->version = database->catalog->version;
 	sizes->page_count = now;
-	for (size_t i = 0; i < count; i++)
-		bytes += size_of(database, sizes, pages[i].page);
+	for (size_t i = 0; i < opened->count; i++)
+		bytes += bytes_of(database, sizes, opened->sought, &opened->pages[i]);
 	guard_close(&database->guard);
 	return bytes;
 }
@@ -161,22 +208,26 @@ static int read_plan(const struct database *database, sqlite3_stmt *row, struct 
 
 /* Compiles again, so looks again at what would be read. */
 static int plan_within(struct database *database, const char *sql, const struct reach *facts,
-		       const struct reach *view, struct json *plan, struct explain_page **ret_pages,
-		       size_t *ret_count, struct refusal *refusal)
+		       const struct reach *view, struct json *plan, struct opened *opened,
+		       struct refusal *refusal)
 {
 	CLEANUP(statement_finalizep) sqlite3_stmt *row = NULL;
 	CLEANUP(reach_freep) struct reach *scratch = reach_new(database->catalog);
 	struct err err;
-	int rc, opened;
+	int rc, status = -1;
 
 	guard_collect(&database->guard, view, scratch);
 	rc = prepare_prefixed(database->sqlite, "EXPLAIN QUERY PLAN ", sql, &row);
-	opened = rc == SQLITE_OK ? explain_opened(database->sqlite, sql, ret_pages, ret_count, &err)
-				 : -1;
+	if (rc == SQLITE_OK)
+		status =
+			explain_opened(database->sqlite, sql, &opened->pages, &opened->count, &err);
+	/* how many rows a range has is not told where rows are hidden */
+	if (status == 0 && view->restrictions == NULL)
+		status = sought_read(database->sqlite, sql, &opened->sought, &err);
 	guard_close(&database->guard);
 	if (rc != SQLITE_OK)
 		return database_refuse(database, rc, refusal);
-	if (opened < 0)
+	if (status < 0)
 		return refusal_from_err(refusal, &err);
 	if (!reach_within(scratch, facts, false))
 		return refusal_set(refusal, BY_POLICY, "send the statement again",
@@ -192,18 +243,14 @@ int explain_statement(struct database *database, struct explain_sizes *sizes, co
 	CLEANUP(json_freep) struct json *result = json_object();
 	CLEANUP(json_freep) struct json *plan = json_array();
 	CLEANUP(json_freep) struct json *names = json_object();
-	struct explain_page *pages = NULL;
+	CLEANUP(opened_clear) struct opened opened = {0};
 	char shape[SHAPE_LEN + 1];
-	size_t count = 0;
 
-	if (plan_within(database, sql, facts, view, plan, &pages, &count, refusal) < 0) {
-		mem_free(pages);
+	if (plan_within(database, sql, facts, view, plan, &opened, refusal) < 0)
 		return -1;
-	}
 	json_set_bool(result, "ok", true);
 	json_set(result, "plan", TAKE(plan));
-	json_set_int(result, "bytes_estimated", estimate(database, sizes, pages, count));
-	mem_free(pages);
+	json_set_int(result, "bytes_estimated", estimate(database, sizes, &opened));
 	reach_write(facts, view, names);
 	json_set(result, "tables", json_copy(json_get(names, "tables")));
 	json_set(result, "columns", json_copy(json_get(names, "columns")));

@@ -28,6 +28,7 @@ struct explain_sizes {
 	struct explain_size {
 		int64_t page;
 		int64_t bytes;
+		int64_t cells; /* of its leaves: rows; 0 when not known */
 	} * items;
 	size_t count;
 };
@@ -35,7 +36,9 @@ void explain_sizes_clear(struct explain_sizes *sizes);
 
 /* {"ok":true,"plan":["SCAN orders",...],"bytes_estimated":N,"tables":[...],"columns":["t.c"],
  * "shape":"<64 hex>" (sqlite_shape.h)}: the estimate counts
- * every b-tree the plan opens whole, so it is exact for scans and an upper bound for look-ups. */
+ * every b-tree the plan opens whole, so it is exact for scans, but for rows and ranges of an index
+ * that are sought once (sqlite_sought.h): rows times pages. An upper bound for all other look-ups.
+ */
 MUST_CHECK int explain_statement(struct database *database, struct explain_sizes *sizes,
 				 const char *sql, const struct reach *facts,
 				 const struct reach *view, struct json **ret_result,
