@@ -206,6 +206,15 @@ static int read_plan(const struct database *database, sqlite3_stmt *row, struct 
 	return rc;
 }
 
+/* How many rows a range has is not told where any are hidden. */
+static bool shows_all_rows(const struct reach *view)
+{
+	for (size_t t = 0; t < view->catalog->table_count; t++)
+		if (reach_restriction(view, t) != NULL)
+			return false;
+	return true;
+}
+
 /* Compiles again, so looks again at what would be read. */
 static int plan_within(struct database *database, const char *sql, const struct reach *facts,
 		       const struct reach *view, struct json *plan, struct opened *opened,
@@ -221,8 +230,7 @@ static int plan_within(struct database *database, const char *sql, const struct 
 	if (rc == SQLITE_OK)
 		status =
 			explain_opened(database->sqlite, sql, &opened->pages, &opened->count, &err);
-	/* how many rows a range has is not told where rows are hidden */
-	if (status == 0 && view->restrictions == NULL)
+	if (status == 0 && shows_all_rows(view))
 		status = sought_read(database->sqlite, sql, &opened->sought, &err);
 	guard_close(&database->guard);
 	if (rc != SQLITE_OK)

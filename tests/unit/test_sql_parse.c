@@ -81,6 +81,8 @@ static void describe(const struct sql_statement *statement, const struct sql_sel
 		buf_add_str(out, "=");
 		if (equality->constant)
 			buf_add_str(out, "const");
+		else if (equality->from.count > 0)
+			buf_addf(out, "made of %zu", equality->from.count);
 		else
 			add_column(&equality->right, out);
 		if (equality->join == SQL_IN_WHERE)
@@ -160,7 +162,7 @@ static void equalities_under_or_and_not_are_none(void **state)
 		   "a:a b:b; inner 1-2");
 	assert_top("SELECT 1 FROM a, b WHERE a.x = b.x + 1 AND a.y = NULL AND a.z IN (1, 2) AND "
 		   "a.w IS b.w AND a.v IS 5 AND a.u == b.u",
-		   "a:a b:b; a.v=const@w; a.u=b.u@w");
+		   "a:a b:b; a.x=made of 1@w; a.v=const@w; a.u=b.u@w");
 }
 
 static void an_argument_is_cut_where_it_is_added(void **state)
