@@ -26,6 +26,12 @@ struct sha256 {
 void sha256_init(struct sha256 *state);
 void sha256_add(struct sha256 *state, const void *bytes, size_t len);
 void sha256_end(struct sha256 *state, uint8_t out[SHA256_LEN]);
+/* The chaining value after whole blocks alone, and going on from it: len bytes were added before,
+ * and rest is the last len % 64 of them. */
+#define SHA256_BLOCK 64
+void sha256_save(const struct sha256 *state, uint8_t out[SHA256_LEN]);
+void sha256_resume(struct sha256 *state, const uint8_t saved[SHA256_LEN], uint64_t len,
+		   const uint8_t *rest);
 void sha256_once(const void *bytes, size_t len, uint8_t out[SHA256_LEN]);
 void sha256_hex(const void *bytes, size_t len, char out[SHA256_HEX_LEN + 1]);
 

@@ -81,6 +81,27 @@ void sha256_end(struct sha256 *hash, uint8_t out[SHA256_LEN])
 		crypto_hash_sha256_final(state_of(hash), out);
 }
 
+void sha256_save(const struct sha256 *hash, uint8_t out[SHA256_LEN])
+{
+	const crypto_hash_sha256_state *state = (const void *)hash;
+
+	for (int i = 0; i < SHA256_LEN; i++)
+		out[i] = (uint8_t)(state->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void sha256_resume(struct sha256 *hash, const uint8_t saved[SHA256_LEN], uint64_t len,
+		   const uint8_t *rest)
+{
+	crypto_hash_sha256_state *state = state_of(hash);
+
+	memset(state, 0, sizeof(*state));
+	for (int i = 0; i < SHA256_LEN; i++)
+		state->state[i / 4] |= (uint32_t)saved[i] << (24 - 8 * (i % 4));
+	state->count = len * 8;
+	if (len % SHA256_BLOCK > 0)
+		memcpy(state->buf, rest, len % SHA256_BLOCK);
+}
+
 void sha256_once(const void *bytes, size_t len, uint8_t out[SHA256_LEN])
 {
 	struct sha256 hash;

@@ -10,6 +10,7 @@
 static const char *const calls[] = {
 	SANDBOX_CALLS_CORE,  SANDBOX_CALLS_LOOP, SANDBOX_CALLS_STREAMS,
 	SANDBOX_CALLS_FILES, "accept4", /* people's connections on the socket we were given */
+	"fstatfs",			/* is there room for the log? */
 	"socketpair", /* session and agent channels, whose other ends go out by lane */
 };
 

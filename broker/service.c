@@ -159,7 +159,8 @@ static void open_log(struct broker *broker, const struct signer_public *keys)
 	struct audit_options options = {.dir = broker->options.audit_dir,
 					.origin = keys->origin,
 					.vkey = keys->vkey,
-					.signer = signer_client_for_audit(broker->signer)};
+					.signer = signer_client_for_audit(broker->signer),
+					.epoch = &keys->epoch};
 	struct audit_opened opened;
 	struct err err;
 

@@ -217,16 +217,22 @@ static int take_keys(struct signer_client *client, const struct json *result, st
 {
 	const struct json *token;
 	const struct json *log;
+	const struct json *epoch;
 	struct token_key key;
 	const char *origin;
 	const char *vkey;
+	int64_t last;
 
 	if (json_want_object(result, "token", &token, err) < 0 ||
+	    json_want_object(result, "epoch", &epoch, err) < 0 ||
+	    json_want_int(result, "last", 0, JSON_INT_MAX, &last, err) < 0 ||
 	    json_want_object(result, "log", &log, err) < 0 ||
 	    read_token_key(token, &key, err) < 0 ||
 	    json_want_str(log, "origin", &origin, err) < 0 ||
-	    json_want_str(log, "vkey", &vkey, err) < 0)
+	    json_want_str(log, "vkey", &vkey, err) < 0 ||
+	    signer_read_epoch(epoch, &client->keys.epoch, err) < 0)
 		return -1;
+	client->keys.last = (uint64_t)last;
 	if (!client->known) {
 		client->keys.token = key;
 		client->keys.origin = mem_str(origin);
@@ -294,11 +300,11 @@ static void on_resumed(void *data, const struct json *result, const struct err *
 	disagree(client, &why);
 }
 
-void signer_client_resume(struct signer_client *client, const struct audit *audit)
+void signer_client_resume(struct signer_client *client, struct audit *audit)
 {
 	uint8_t peaks[AUDIT_PEAKS_MAX][SHA256_LEN];
 	uint64_t size;
-	size_t count = audit_frontier(audit, &size, peaks);
+	size_t count = audit_frontier(audit, client->keys.last, &client->keys.epoch, &size, peaks);
 	struct json *params = json_object();
 	struct json *list = json_array();
 	char hex[SHA256_HEX_LEN + 1];
@@ -345,6 +351,7 @@ void signer_client_free(struct signer_client *client)
 	mem_free(client->keys.vkey);
 	mem_free(client->keys.iss);
 	mem_free(client->keys.aud);
+	audit_epoch_clear(&client->keys.epoch);
 	mem_free(client);
 }
 

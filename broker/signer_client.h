@@ -34,6 +34,9 @@ struct signer_public {
 	char *vkey;   /* owned */
 	char *iss;    /* owned: "https://" and the origin (docs/tokens.md) */
 	char *aud;    /* owned: iss and "/tools" */
+	/* Of the signer that is there now: where it stands. */
+	uint64_t last;		  /* size of the last head it signed */
+	struct audit_epoch epoch; /* owned */
 };
 
 struct signer_owner {
@@ -58,10 +61,13 @@ const struct signer_public *signer_client_keys(const struct signer_client *clien
 typedef void signer_done(void *data, const struct json *result, const struct err *err);
 
 /* Sends head.resume; then the signer is up, or on_down says why not. */
-void signer_client_resume(struct signer_client *client, const struct audit *audit);
+void signer_client_resume(struct signer_client *client, struct audit *audit);
 /* done once, always later. params are taken. */
 void signer_client_call(struct signer_client *client, const char *method, struct json *params,
 			signer_done *done, void *data);
+/* Reads what keys and epoch.roll say; ret_epoch is cleared and filled anew. */
+MUST_CHECK int signer_read_epoch(const struct json *json, struct audit_epoch *ret_epoch,
+				 struct err *err);
 /* How the audit log reaches it. */
 struct audit_signer signer_client_for_audit(struct signer_client *client);
 

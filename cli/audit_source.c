@@ -2,6 +2,7 @@
  * that is none. */
 #include "cli/audit_source.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "broker/audit/layout.h"
 #include "cli/cli.h"
 
 #define KEY_FILE_BYTES_MAX 16384
@@ -113,7 +115,11 @@ static int find_log(struct audit_source *source, const char *path, struct err *e
 		return 0;
 	}
 	source->dir = mem_str(path);
-	source->file = mem_format("%s/log.jsonl", path);
+	source->file = mem_format("%s/" AUDIT_ONE_FILE, path);
+	if (access(source->file, F_OK) == 0)
+		return 0;
+	mem_free(source->file);
+	source->file = mem_format("%s/" AUDIT_SEGMENTS, path);
 	return 0;
 }
 
@@ -190,19 +196,58 @@ static int feed(int fd, uint64_t total, struct audit_verify *verify, struct err 
 	return 0;
 }
 
-int audit_source_feed(const struct audit_source *source, struct audit_verify *verify,
-		      struct err *err)
+static int feed_file(const char *path, struct audit_verify *verify, struct err *err)
 {
-	CLEANUP(fd_closep) int fd = open(source->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat stat;
 
 	if (fd < 0 && errno == ENOENT)
-		return err_set(err, ERR_NOT_FOUND, "%s: no such file", source->file);
+		return err_set(err, ERR_NOT_FOUND, "%s: no such file", path);
 	if (fd < 0 || fstat(fd, &stat) < 0)
-		return err_errno(err, "%s", source->file);
+		return err_errno(err, "%s", path);
 	if (!S_ISREG(stat.st_mode))
-		return err_set(err, ERR_INVALID, "%s: is no regular file", source->file);
+		return err_set(err, ERR_INVALID, "%s: is no regular file", path);
 	if (feed(fd, (uint64_t)stat.st_size, verify, err) < 0)
-		return err_wrap(err, "%s", source->file);
+		return err_wrap(err, "%s", path);
 	return 0;
+}
+
+static int is_segment(const struct dirent *entry)
+{
+	uint64_t first;
+
+	return segment_read(entry->d_name, AUDIT_RECORDS, &first);
+}
+
+/* Twenty digits sort as their numbers do. */
+static int feed_segments(const char *folder, struct audit_verify *verify, struct err *err)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, is_segment, alphasort);
+	int result = 0;
+
+	if (count < 0 && errno == ENOENT)
+		return err_set(err, ERR_NOT_FOUND, "%s: no such folder", folder);
+	if (count < 0)
+		return err_errno(err, "%s", folder);
+	for (int i = 0; i < count; i++) {
+		CLEANUP(mem_freep)
+		char *path = mem_format("%s/%s", folder, entries[i]->d_name);
+
+		if (result == 0)
+			result = feed_file(path, verify, err);
+		free(entries[i]);
+	}
+	free(entries);
+	return result;
+}
+
+int audit_source_feed(const struct audit_source *source, struct audit_verify *verify,
+		      struct err *err)
+{
+	struct stat stat_of;
+
+	if (stat(source->file, &stat_of) == 0 && S_ISDIR(stat_of.st_mode))
+		return feed_segments(source->file, verify, err);
+	return feed_file(source->file, verify, err);
 }

@@ -13,7 +13,7 @@
 
 struct audit_source {
 	char *dir;  /* the log's folder; NULL when only a file was named */
-	char *file; /* the log itself */
+	char *file; /* the log itself: a file, or the folder of its segments */
 	bool has_key;
 	struct vkey key;
 	char *key_from; /* where it came from, for people; NULL without one */

@@ -118,7 +118,7 @@ static int start_program(struct programs *programs, struct program *program, con
 	}
 	if (program->kind == PROGRAM_BROKER && programs->until_idle)
 		args[count++] = "--until-idle";
-	if (program->kind == PROGRAM_SIGNER && fd_count == 2)
+	if (program->kind == PROGRAM_SIGNER && fd_count == 3)
 		args[count++] = "--checkpoint";
 	if (programs->reduced)
 		args[count++] = "--reduced";
@@ -180,39 +180,52 @@ static int attach(struct programs *programs, const struct program *program, int 
 	return 0;
 }
 
-/* What it reads and could not open itself; NULL: nothing. */
-static const char *lent_file(const struct programs *programs, const struct program *program)
-{
-	static const char checkpoint[] = "state/audit/checkpoint";
+#define LENT_MAX 2
 
-	if (program->kind == PROGRAM_ORCHESTRATOR)
-		return "state/service.json";
+static int lend(const struct programs *programs, const char *path, bool must, struct err *err)
+{
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW;
+	int fd = openat(programs->workspace_fd, path, flags);
+
+	if (fd < 0 && errno == ENOENT && !must)
+		fd = open("/dev/null", flags); /* there is none yet */
+	return fd < 0 ? err_errno(err, "%s", path) : fd;
+}
+
+/* What it reads and could not open itself, from fds on; returns how many. Of the signer's two the
+ * epoch is opened first: the head must not be older. */
+static int lend_files(const struct programs *programs, const struct program *program, int *fds,
+		      struct err *err)
+{
+	if (program->kind == PROGRAM_ORCHESTRATOR) {
+		fds[0] = lend(programs, "state/service.json", true, err);
+		return fds[0] < 0 ? -1 : 1;
+	}
 	if (program->kind != PROGRAM_SIGNER || programs->roles == NULL)
-		return NULL;
-	if (faccessat(programs->workspace_fd, checkpoint, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return checkpoint;
-	return "/dev/null"; /* there is none yet */
+		return 0;
+	fds[1] = lend(programs, "state/audit/epoch", false, err);
+	if (fds[1] < 0)
+		return -1;
+	fds[0] = lend(programs, "state/audit/checkpoint", false, err);
+	if (fds[0] >= 0)
+		return 2;
+	close(fds[1]);
+	return -1;
 }
 
 /* A program that cannot be started is never attached. */
 static int start_attached(struct programs *programs, struct program *program, struct err *err)
 {
-	CLEANUP(fd_closep) int lent_fd = -1;
-	const char *lent = lent_file(programs, program);
-	int ends[2], fds[2], result;
-	int count = 1;
+	int ends[2], fds[1 + LENT_MAX], result;
+	int lent;
 
 	if (socket_pair(ends, err) < 0)
 		return -1;
 	fds[0] = ends[1];
-	if (lent != NULL) {
-		lent_fd = openat(programs->workspace_fd, lent, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		fds[count++] = lent_fd;
-	}
-	if (lent != NULL && lent_fd < 0)
-		result = err_errno(err, "%s", lent);
-	else
-		result = start_program(programs, program, fds, count, err);
+	lent = lend_files(programs, program, fds + 1, err);
+	result = lent < 0 ? -1 : start_program(programs, program, fds, 1 + lent, err);
+	for (int i = 0; i < lent; i++)
+		close(fds[1 + i]);
 	close(ends[1]);
 	if (result == 0)
 		result = attach(programs, program, ends[0], err);

@@ -59,7 +59,7 @@ show writ audit verify examples/sales/state/audit
 
 title "A copy of the log, tampered with" "One word of one record is changed."
 cp -R examples/sales/state/audit tampered
-sed -i '0,/"dec":"deny"/s//"dec":"allow"/' tampered/log.jsonl
+sed -i '0,/"dec":"deny"/s//"dec":"allow"/' tampered/seg/00000000000000000000.jsonl
 show writ audit verify tampered --key examples/sales/audit.pub
 
 say "That took $(($(date +%s) - from)) seconds. Go on with README.md, or ask something yourself:" \

@@ -13,6 +13,8 @@ void batch_reset(struct batch *batch)
 		opening_clear(&batch->openings[i]);
 	batch->opening_count = 0;
 	batch->leaf_count = 0;
+	batch->opens = false;
+	batch->lines_done = false;
 	buf_reset(&batch->lines);
 }
 

@@ -2,6 +2,8 @@
 #ifndef BROKER_AUDIT_BATCH_H
 #define BROKER_AUDIT_BATCH_H
 
+#include <stdbool.h>
+
 #include "broker/audit/openings.h"
 #include "broker/audit/record.h"
 
@@ -13,6 +15,9 @@ struct batch {
 	struct opening *openings;
 	size_t opening_count;
 	size_t opening_room;
+	bool opens;	  /* its first record is the first of a segment: */
+	uint64_t segment; /* of this one */
+	bool lines_done;  /* its lines are durable; a full disk kept back the rest */
 };
 
 void batch_reset(struct batch *batch); /* empties, keeps the memory */

@@ -6,6 +6,7 @@
 
 #define SIGNER_CHANNEL_FD 3
 #define SIGNER_CHECKPOINT_FD 4 /* with --checkpoint */
+#define SIGNER_EPOCH_FD 5      /* likewise */
 
 /* Closes all but 0 to 3 and leaves no file and three system calls: whatever memory and files it
  * needs, it must have. */

@@ -1,6 +1,7 @@
 /*
  * writ-signer WORKSPACE [--checkpoint] [--reduced]: one channel on descriptor 3, one request at a
- * time. With --checkpoint descriptor 4 is the checkpoint, which this user could not open.
+ * time. With --checkpoint descriptor 4 is the checkpoint and 5 the sealed epoch seed of the log,
+ * which this user could not open.
  *
  * Before the first byte of the channel is read it has its keys and its last head, all the memory it
  * will ever use, and no right left but read, write and exit_group. It ends with the channel. What
@@ -20,6 +21,7 @@
 #include "base/line.h"
 #include "base/log.h"
 #include "base/rpc.h"
+#include "broker/audit/layout.h"
 #include "broker/signer/confine.h"
 #include "broker/signer/publish.h"
 #include "broker/signer/signer.h"
@@ -31,39 +33,40 @@
 
 struct arguments {
 	const char *workspace;
-	bool lent; /* the checkpoint */
+	bool lent; /* checkpoint and epoch */
 	bool reduced;
 };
 
 /* /dev/null stands for none. */
-static int read_lent(struct buf *out, bool *ret_found, struct err *err)
+static int read_lent(int fd, const char *name, struct buf *out, bool *ret_found, struct err *err)
 {
 	char bytes[NOTE_BYTES_MAX + 1];
 	struct stat stat;
 	ssize_t len;
 
-	if (fstat(SIGNER_CHECKPOINT_FD, &stat) < 0)
-		return err_errno(err, "the checkpoint on descriptor %d", SIGNER_CHECKPOINT_FD);
+	if (fstat(fd, &stat) < 0)
+		return err_errno(err, "%s on descriptor %d", name, fd);
 	*ret_found = S_ISREG(stat.st_mode);
 	if (!*ret_found)
 		return 0;
-	len = pread(SIGNER_CHECKPOINT_FD, bytes, sizeof(bytes), 0);
+	len = pread(fd, bytes, sizeof(bytes), 0);
 	if (len < 0)
-		return err_errno(err, "checkpoint");
+		return err_errno(err, "%s", name);
 	if ((size_t)len > NOTE_BYTES_MAX)
-		return err_set(err, ERR_INVALID, "checkpoint: over %u bytes", NOTE_BYTES_MAX);
+		return err_set(err, ERR_INVALID, "%s: over %u bytes", name, NOTE_BYTES_MAX);
 	buf_add(out, bytes, (size_t)len);
 	return 0;
 }
 
-static int read_checkpoint(int state_fd, struct buf *out, bool *ret_found, struct err *err)
+static int read_audit(int state_fd, const char *name, struct buf *out, bool *ret_found,
+		      struct err *err)
 {
 	CLEANUP(fd_closep) int audit_fd = -1;
 	struct err why;
 
 	*ret_found = false;
 	if (dir_open_private_at(state_fd, "audit", false, &audit_fd, &why) == 0 &&
-	    file_read_at(audit_fd, "checkpoint", NOTE_BYTES_MAX, out, &why) == 0) {
+	    file_read_at(audit_fd, name, NOTE_BYTES_MAX, out, &why) == 0) {
 		*ret_found = true;
 		return 0;
 	}
@@ -88,15 +91,41 @@ static int open_workspace(const char *path)
 	return fd < 0 && errno == EACCES ? open(path, O_PATH | flags) : fd;
 }
 
+struct found {
+	struct buf checkpoint, epoch;
+	bool has_checkpoint, has_epoch;
+};
+
+static void found_clear(struct found *found)
+{
+	buf_clear(&found->checkpoint);
+	buf_clear(&found->epoch);
+}
+
+/* The epoch first: both may change meanwhile, and the head never comes before the epoch. */
+static int find(const struct arguments *arguments, int state_fd, struct found *found,
+		struct err *err)
+{
+	if (arguments->lent)
+		return read_lent(SIGNER_EPOCH_FD, AUDIT_EPOCH, &found->epoch, &found->has_epoch,
+				 err) < 0
+			       ? -1
+			       : read_lent(SIGNER_CHECKPOINT_FD, AUDIT_CHECKPOINT,
+					   &found->checkpoint, &found->has_checkpoint, err);
+	return read_audit(state_fd, AUDIT_EPOCH, &found->epoch, &found->has_epoch, err) < 0
+		       ? -1
+		       : read_audit(state_fd, AUDIT_CHECKPOINT, &found->checkpoint,
+				    &found->has_checkpoint, err);
+}
+
 static int load(const struct arguments *arguments, struct signer *signer, struct err *err)
 {
 	CLEANUP(fd_closep)
 	int workspace_fd = open_workspace(arguments->workspace);
 	CLEANUP(fd_closep) int state_fd = -1;
 	CLEANUP(fd_closep) int keys_fd = -1;
-	CLEANUP(buf_clear) struct buf checkpoint = BUF_INIT;
+	CLEANUP(found_clear) struct found found = {.has_epoch = false};
 	CLEANUP(signer_keys_clear) struct signer_keys keys = {.token = NULL};
-	bool found = false;
 
 	if (workspace_fd < 0)
 		return err_errno(err, "open");
@@ -105,10 +134,11 @@ static int load(const struct arguments *arguments, struct signer *signer, struct
 		return -1;
 	if (signer_keys_load(keys_fd, name_of(arguments->workspace), &keys, err) < 0)
 		return err_wrap(err, "state/signer");
-	if ((arguments->lent ? read_lent(&checkpoint, &found, err)
-			     : read_checkpoint(state_fd, &checkpoint, &found, err)) < 0 ||
-	    signer_init(signer, &keys, found ? buf_str(&checkpoint) : NULL, checkpoint.len, err) <
-		    0)
+	if (find(arguments, state_fd, &found, err) < 0 ||
+	    signer_init(signer, &keys, found.has_checkpoint ? buf_str(&found.checkpoint) : NULL,
+			found.checkpoint.len, err) < 0 ||
+	    signer_take_epoch(signer, found.has_epoch ? buf_str(&found.epoch) : NULL,
+			      found.epoch.len, err) < 0)
 		return err_wrap(err, "state/audit");
 	return signer_publish(workspace_fd, &signer->log_vkey, err);
 }

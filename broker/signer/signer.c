@@ -4,6 +4,22 @@
 
 #include <string.h>
 
+#include "broker/audit/layout.h"
+
+static bool has_epoch_line(const struct note *note, const char *origin)
+{
+	size_t len = strlen(origin);
+
+	for (size_t i = 0; i < note->line_count; i++) {
+		const struct note_line *line = &note->lines[i];
+
+		if (line->name_len > len + 2 && memcmp(line->name, origin, len) == 0 &&
+		    memcmp(line->name + len, "/e", 2) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int read_last(struct signer *signer, const char *bytes, size_t len, struct err *err)
 {
 	CLEANUP(mem_freep) struct note *note = mem_alloc(sizeof(*note));
@@ -14,6 +30,7 @@ static int read_last(struct signer *signer, const char *bytes, size_t len, struc
 		return -1;
 	if (strcmp(signer->last.origin, signer->keys.origin) != 0)
 		return err_set(err, ERR_INVALID, "it is a head of %s", signer->last.origin);
+	signer->last_has_epoch = has_epoch_line(note, signer->keys.origin);
 	return 0;
 }
 
@@ -35,12 +52,73 @@ int signer_init(struct signer *signer, struct signer_keys *keys, const char *not
 	tree_root(&signer->tree, signer->last.root);
 	if (note != NULL && read_last(signer, note, note_len, err) < 0)
 		return err_wrap(err, "checkpoint: not a head that this signer made");
-	return 0;
+	return epoch_init(&signer->epoch, signer->keys.origin, signer->keys.log, NULL, NULL, 0,
+			  note == NULL ? 0 : 1, err);
+}
+
+int signer_take_epoch(struct signer *signer, const char *sealed, size_t len, struct err *err)
+{
+	uint64_t number = signer->epoch.number;
+
+	if (sealed == NULL && signer->last_has_epoch)
+		return err_set(err, ERR_INVALID,
+			       AUDIT_EPOCH
+			       " is missing, and no segment can be sealed without it; "
+			       "put it back from a copy of the folder (an older one will "
+			       "do)");
+	if (sealed == NULL)
+		return 0;
+	epoch_clear(&signer->epoch);
+	return epoch_init(&signer->epoch, signer->keys.origin, signer->keys.log, NULL, sealed, len,
+			  number, err);
 }
 
 void signer_clear(struct signer *signer)
 {
 	signer_keys_clear(&signer->keys);
+	epoch_clear(&signer->epoch);
+}
+
+static struct json *one_epoch_json(const struct epoch *epoch, bool next)
+{
+	CLEANUP(buf_clear) struct buf text = BUF_INIT;
+	struct json *out = json_object();
+
+	vkey_write(next ? &epoch->next_vkey : &epoch->vkey, &text);
+	json_set_str(out, "vkey", buf_str(&text));
+	buf_reset(&text);
+	epoch_seal(epoch, next, &text);
+	json_set_str(out, "sealed", buf_str(&text));
+	return out;
+}
+
+static struct json *epoch_json(const struct epoch *epoch)
+{
+	struct json *out = one_epoch_json(epoch, false);
+
+	json_set_int(out, "number", (int64_t)epoch->number);
+	json_set(out, "next", one_epoch_json(epoch, true));
+	return out;
+}
+
+int signer_epoch_roll(struct signer *signer, const struct json *params, struct json **ret_result,
+		      struct err *err)
+{
+	static const char *const keys[] = {"number", NULL};
+	int64_t number = 0;
+
+	if (json_only(params, keys, err) < 0 ||
+	    json_want_int(params, "number", 1, JSON_INT_MAX, &number, err) < 0)
+		return -1;
+	if ((uint64_t)number != signer->epoch.number + 1)
+		return err_set(err, ERR_DENIED,
+			       "epoch %llu is in force; the next is %llu, not %lld",
+			       (unsigned long long)signer->epoch.number,
+			       (unsigned long long)signer->epoch.number + 1, (long long)number);
+	if (epoch_roll(&signer->epoch, err) < 0)
+		return -1;
+	*ret_result = epoch_json(&signer->epoch);
+	return 0;
 }
 
 static int signer_keys_tell(struct signer *signer, const struct json *params,
@@ -65,6 +143,8 @@ static int signer_keys_tell(struct signer *signer, const struct json *params,
 	*ret_result = json_object();
 	json_set(*ret_result, "token", token);
 	json_set(*ret_result, "log", log);
+	json_set_int(*ret_result, "last", (int64_t)signer->last.size);
+	json_set(*ret_result, "epoch", epoch_json(&signer->epoch));
 	return 0;
 }
 
@@ -75,7 +155,7 @@ static const struct {
 } methods[] = {
 	{"keys", signer_keys_tell},	     {"token.sign", signer_token_sign},
 	{"head.resume", signer_head_resume}, {"head.sign", signer_head_sign},
-	{"tail.sign", signer_tail_sign},
+	{"tail.sign", signer_tail_sign},     {"epoch.roll", signer_epoch_roll},
 };
 
 int signer_handle(struct signer *signer, const char *method, const struct json *params,

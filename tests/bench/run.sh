@@ -59,7 +59,7 @@ if [ -x tools/fill_log ]; then
 		"as above with $records records in the log; $(range "$times")"
 	time_runs 5 "$times" writ audit verify -C long
 	row "audit verify of that log" "$(median "$times")" ms "" \
-		"median of 5 runs; $(wc -c <long/state/audit/log.jsonl) bytes, strict parsing, one core; $(range "$times")"
+		"median of 5 runs; $(wc -c <long/state/audit/seg/00000000000000000000.jsonl) bytes, strict parsing, one core; $(range "$times")"
 fi
 
 writ serve -C examples/sales 2>/dev/null &

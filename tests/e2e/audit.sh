@@ -4,7 +4,7 @@ ws=$(fresh sales audit)
 run writ ask -C "$ws" "Which regions had the highest net sales last quarter?" --json
 printf '%s' "$out" >"$ws/answer.json"
 run writ ask -C "$ws" "How many orders are there?" --json
-log=$ws/state/audit/log.jsonl
+log=$ws/state/audit/seg/00000000000000000000.jsonl
 
 run writ audit verify -C "$ws"
 is "the log verifies under the pinned key" "$code" 0
@@ -25,19 +25,19 @@ verify() { run writ audit verify "$ws/$1" --key "$ws/audit.pub"; }
 lines=$(wc -l <"$log")
 
 copy same; verify same; is "an untouched copy verifies" "$code" 0
-copy edit; sed -i '3s/"src":"observed"/"src":"reported"/' "$ws/edit/log.jsonl"; verify edit
+copy edit; sed -i '3s/"src":"observed"/"src":"reported"/' "$ws/edit/seg/00000000000000000000.jsonl"; verify edit
 is "an edit is found" "$code" 21
-copy cut; sed -i '$d' "$ws/cut/log.jsonl"; verify cut
+copy cut; sed -i '$d' "$ws/cut/seg/00000000000000000000.jsonl"; verify cut
 is "a cut is found" "$code" 20
-copy del; sed -i '4d' "$ws/del/log.jsonl"; verify del
+copy del; sed -i '4d' "$ws/del/seg/00000000000000000000.jsonl"; verify del
 is "a deletion is found" "$code" 21
-copy dup; sed -i '4p' "$ws/dup/log.jsonl"; verify dup
+copy dup; sed -i '4p' "$ws/dup/seg/00000000000000000000.jsonl"; verify dup
 is "an insertion is found" "$code" 21
-copy swap; sed -i -n '4{h;d};5{p;g};p' "$ws/swap/log.jsonl"; verify swap
+copy swap; sed -i -n '4{h;d};5{p;g};p' "$ws/swap/seg/00000000000000000000.jsonl"; verify swap
 is "a swap is found" "$code" 21
-copy half; truncate -s -20 "$ws/half/log.jsonl"; verify half
+copy half; truncate -s -20 "$ws/half/seg/00000000000000000000.jsonl"; verify half
 is "a torn tail below the head is found" "$code" 20
-copy empty; : >"$ws/empty/log.jsonl"; verify empty
+copy empty; : >"$ws/empty/seg/00000000000000000000.jsonl"; verify empty
 is "an emptied log is not intact" "$code" 20
 copy head; sed -i 's/^— .*/— x+00000000+AAAA/' "$ws/head/checkpoint"; verify head
 isnt "a head without our signature is not accepted" "$code" 0

@@ -128,6 +128,6 @@ has "  and is told whom to ask" "$err" "owner"
 is "no file of the workspace belongs to anyone else" "$(find "$ws" ! -uid 65534)" ""
 run writ_owner audit verify -C "$ws"
 is "the log verifies" "$code" 0
-is "and holds each refusal" "$([ "$(grep -c '"ev":"session.refused"' "$ws/state/audit/log.jsonl")" -ge 2 ]; echo $?)" 0
-hasnt "without a name in clear" "$(cat "$ws/state/audit/log.jsonl")" daemon
+is "and holds each refusal" "$([ "$(grep -c '"ev":"session.refused"' "$ws/state/audit/seg/00000000000000000000.jsonl")" -ge 2 ]; echo $?)" 0
+hasnt "without a name in clear" "$(cat "$ws/state/audit/seg/00000000000000000000.jsonl")" daemon
 done_testing

@@ -793,7 +793,7 @@ void fx_close_programs(struct fx *fx)
 
 static struct json *find_record(struct fx *fx, const char *event, int64_t seq, size_t *count)
 {
-	CLEANUP(mem_freep) char *path = mem_format("%s/state/audit/log.jsonl", fx->path);
+	CLEANUP(mem_freep) char *path = mem_format("%s/state/audit/seg/00000000000000000000.jsonl", fx->path);
 	FILE *file = fopen(path, "r");
 	struct json *found = NULL;
 	char *line = NULL;

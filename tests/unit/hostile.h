@@ -104,7 +104,8 @@ static inline int verify_log(struct fx *fx, struct audit_report *ret_report)
 	struct err err = {0};
 
 	read_key(fx, &key);
-	if (file_read_at(audit_fd, "log.jsonl", LOG_BYTES_MAX, &log, &err) < 0 ||
+	if (file_read_at(audit_fd, "seg/00000000000000000000.jsonl", LOG_BYTES_MAX, &log, &err) <
+		    0 ||
 	    file_read_at(audit_fd, "checkpoint", NOTE_BYTES_MAX, &note, &err) < 0)
 		fail_msg("%s", err.text);
 	close(audit_fd);

@@ -230,7 +230,7 @@ static void test_checkpoints_read_back_and_other_forms_are_refused(void **state)
 
 static void test_tails_read_back_and_are_no_checkpoints(void **state)
 {
-	struct tail tail = {.origin = ORIGIN, .bytes = 12345};
+	struct tail tail = {.origin = ORIGIN, .segment = 3, .bytes = 12345, .state = {1, 2, 3}};
 	struct tail back;
 	struct checkpoint checkpoint;
 	struct buf text = BUF_INIT;
@@ -245,7 +245,9 @@ static void test_tails_read_back_and_are_no_checkpoints(void **state)
 	tail_write(&tail, &text);
 	assert_int_equal(tail_parse(text.bytes, text.len, &back, &err), 0);
 	assert_string_equal(back.origin, ORIGIN);
+	assert_int_equal(back.segment, 3);
 	assert_int_equal(back.bytes, 12345);
+	assert_memory_equal(back.state, tail.state, SHA256_LEN);
 	assert_int_equal(back.tree.size, 11);
 	assert_int_equal(back.tree.count, 3);
 	assert_memory_equal(back.tree.peaks, tail.tree.peaks, 3 * SHA256_LEN);
@@ -256,9 +258,9 @@ static void test_tails_read_back_and_are_no_checkpoints(void **state)
 	at = strstr(text.bytes, "\n11\n");
 	at[1] = '0';
 	assert_int_equal(tail_parse(text.bytes, text.len, &back, &err), -1);
-	assert_string_equal(err.text, "tail: lines 3 and 4 are not two numbers");
+	assert_string_equal(err.text, "tail: lines 3 to 5 are not three numbers");
 	assert_int_equal(tail_parse(ORIGIN "\n", sizeof(ORIGIN), &back, &err), -1);
-	assert_string_equal(err.text, "tail: line 1 is not writ.tail/v1");
+	assert_string_equal(err.text, "tail: line 1 is not writ.tail/v2");
 	buf_clear(&text);
 }
 

@@ -218,10 +218,10 @@ static void test_a_tampered_copy_is_caught_and_the_record_named(void **state)
 {
 	struct session *session = *state;
 	struct place *place = session->place;
-	struct buf bytes = place_read(place, "log.jsonl");
+	struct buf bytes = place_read(place, PLACE_LOG);
 
 	strstr(bytes.bytes, "\"t-0\"")[1] = 'T';
-	place_write(place, "log.jsonl", bytes.bytes, bytes.len);
+	place_write(place, PLACE_LOG, bytes.bytes, bytes.len);
 	assert_int_equal(RUN(session, "verify", place->dir, "--key", session->path_pub),
 			 EXIT_TAMPERED);
 	assert_says(session, "TAMPERED       record 1 was changed");
@@ -232,14 +232,14 @@ static void test_a_cut_log_is_truncated_and_an_emptied_folder_too(void **state)
 {
 	struct session *session = *state;
 	struct place *place = session->place;
-	struct buf bytes = place_read(place, "log.jsonl");
+	struct buf bytes = place_read(place, PLACE_LOG);
 
-	place_write(place, "log.jsonl", bytes.bytes,
+	place_write(place, PLACE_LOG, bytes.bytes,
 		    (size_t)(strrchr(bytes.bytes, '{') - bytes.bytes));
 	assert_int_equal(RUN(session, "verify", place->dir, "--key", session->path_pub),
 			 EXIT_TRUNCATED);
 	assert_says(session, "4 of the 5 records");
-	unlinkat(place->root_fd, "audit/log.jsonl", 0);
+	unlinkat(place->root_fd, "audit/" PLACE_LOG, 0);
 	assert_int_equal(RUN(session, "verify", place->dir, "--key", session->path_pub),
 			 EXIT_TRUNCATED);
 	assert_says(session, "0 of the 5 records");
@@ -253,7 +253,7 @@ static void test_a_rolled_back_folder_is_caught_by_a_head_kept_elsewhere(void **
 {
 	struct session *session = *state;
 	struct place *place = session->place;
-	struct buf bytes = place_read(place, "log.jsonl");
+	struct buf bytes = place_read(place, PLACE_LOG);
 	struct buf head = place_read(place, "checkpoint");
 	const char *old = json_get_str(json_get(session->answer, "audit"), "checkpoint");
 	char kept[128];
@@ -261,7 +261,7 @@ static void test_a_rolled_back_folder_is_caught_by_a_head_kept_elsewhere(void **
 	snprintf(kept, sizeof(kept), "%s/kept", place->root);
 	write_file(kept, head.bytes);
 	place_write(place, "checkpoint", old, strlen(old));
-	place_write(place, "log.jsonl", bytes.bytes,
+	place_write(place, PLACE_LOG, bytes.bytes,
 		    (size_t)(strrchr(bytes.bytes, '{') - bytes.bytes));
 	assert_int_equal(RUN(session, "verify", place->dir, "--key", session->path_pub), EXIT_FINE);
 	assert_int_equal(RUN(session, "verify", place->dir, "--key", session->path_pub,
@@ -389,11 +389,11 @@ static void test_an_answer_proves_that_the_log_was_longer(void **state)
 {
 	struct session *session = *state;
 	struct place *place = session->place;
-	struct buf bytes = place_read(place, "log.jsonl");
+	struct buf bytes = place_read(place, PLACE_LOG);
 	const char *feed = strchr(bytes.bytes, '\n');
 
 	/* Everything thrown away but log.open, and no head left. */
-	place_write(place, "log.jsonl", bytes.bytes, (size_t)(feed + 1 - bytes.bytes));
+	place_write(place, PLACE_LOG, bytes.bytes, (size_t)(feed + 1 - bytes.bytes));
 	unlinkat(place->root_fd, "audit/checkpoint", 0);
 	assert_int_equal(verify_answer(session), EXIT_TRUNCATED);
 	assert_says(session, "1 of the 4 records that the answer's checkpoint counts are there");

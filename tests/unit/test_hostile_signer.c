@@ -147,8 +147,8 @@ static char *say_much(struct fx *fx, const char *text)
 static void test_a_head_that_is_not_ours_stops_the_log(void **state)
 {
 	static char *(*const changes[])(struct fx *, const char *) = {
-		break_signature,    break_text,		  sign_more,   sign_less,
-		sign_other_records, sign_for_another_log, say_nothing, say_much};
+		break_text,	      sign_more,   sign_less, sign_other_records,
+		sign_for_another_log, say_nothing, say_much};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
@@ -162,6 +162,31 @@ static void test_a_head_that_is_not_ours_stops_the_log(void **state)
 		fx->signer_change = change_answer;
 		check_stopped(fx, agent, session);
 	}
+}
+
+/* The text of every head is checked at once, its signature before it is published. */
+static void test_a_signature_that_does_not_fit_stops_the_log_before_it_is_published(void **state)
+{
+	struct fx *fx = open_with_double();
+	struct channel *agent, *session;
+	bool refused = false;
+
+	(void)state;
+	with_signer(fx, &agent, &session);
+	only_for = "head.sign";
+	member = "note";
+	change = break_signature;
+	fx->signer_change = change_answer;
+	for (int i = 0; i < 50 && !refused; i++) {
+		struct json *reply = fx_ok(fx, agent, "tool.call", RUN_QUERY("SELECT 1"));
+
+		refused = json_get_str(reply, "error") != NULL &&
+			  strstr(json_get_str(reply, "error"), "the audit log has stopped") != NULL;
+		json_free(reply);
+		fx_settle(fx);
+	}
+	assert_true(refused);
+	check_stopped(fx, agent, session);
 }
 
 static void test_a_head_that_is_no_text_stops_the_log(void **state)
@@ -353,6 +378,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_head_that_is_not_ours_stops_the_log),
+		cmocka_unit_test(
+			test_a_signature_that_does_not_fit_stops_the_log_before_it_is_published),
 		cmocka_unit_test(test_a_head_that_is_no_text_stops_the_log),
 		cmocka_unit_test(test_a_refusal_to_sign_stops_the_log),
 		cmocka_unit_test(test_a_signer_that_never_answers_stops_the_log_in_time),
