@@ -457,20 +457,45 @@ static int want_segments(const struct recovery *recovery, struct err *err)
 		       (unsigned long long)recovery->head.size);
 }
 
-static int recover_all(struct recovery *recovery, struct err *err)
+/* A segment of which nothing but a torn line was there is none: the one before is the last. */
+static bool is_empty_again(const struct recovery *recovery)
+{
+	return recovery->count > 1 && recovery->out->segment.bytes == 0;
+}
+
+static int read_long_way(struct recovery *recovery, struct err *err)
 {
 	struct recovered *out = recovery->out;
 	uint8_t last[SHA256_LEN];
+	uint64_t torn_bytes;
 	size_t base = 0;
+
+	if (recovery_find_base(recovery, &base, out->tiles, last, err) < 0 ||
+	    read_all(recovery, base, last, err) < 0 ||
+	    cut_torn_tail(recovery->dir_fd, out, err) < 0)
+		return -1;
+	if (!is_empty_again(recovery))
+		return retile(recovery, base, last, err);
+	torn_bytes = out->torn_bytes;
+	out->unsealed = false;
+	mem_free(TAKE(out->leaves));
+	out->leaf_count = 0;
+	if (recovery_list(recovery, err) < 0 || read_long_way(recovery, err) < 0)
+		return -1;
+	out->torn_bytes = torn_bytes;
+	return 0;
+}
+
+static int recover_all(struct recovery *recovery, struct err *err)
+{
+	struct recovered *out = recovery->out;
 
 	if (read_checkpoint(recovery, err) < 0 || recovery_list(recovery, err) < 0 ||
 	    want_segments(recovery, err) < 0)
 		return -1;
 	if (recovery_use_tail(recovery))
 		return 0;
-	if (recovery_find_base(recovery, &base, out->tiles, last, err) < 0 ||
-	    read_all(recovery, base, last, err) < 0 ||
-	    cut_torn_tail(recovery->dir_fd, out, err) < 0 || retile(recovery, base, last, err) < 0)
+	if (read_long_way(recovery, err) < 0)
 		return -1;
 	if (recovery->is_legacy && move_legacy(recovery, err) < 0)
 		return -1;

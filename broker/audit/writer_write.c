@@ -186,7 +186,9 @@ static bool is_roll_due(const struct audit *audit)
 	int64_t age = clock_mono_us() - audit->opened_mono_us;
 	uint64_t records = audit->size - audit->segment.first;
 
-	if (audit->sealing || audit->full || records < 2 || audit->roll_busy)
+	/* The signer knows the key of the next epoch once it is in that of this segment. */
+	if (audit->sealing || audit->full || records < 2 ||
+	    audit->epoch.number < writer_epoch_wanted(audit))
 		return false;
 	return !audit->segment.has_key || audit->segment.bytes >= audit->limits.segment_bytes ||
 	       age >= audit->limits.segment_seconds * 1000000;
