@@ -232,8 +232,9 @@ static void prepare(struct load *load, const char *workspace)
 	CLEANUP(mem_freep) char *state = mem_format("%s/state", workspace);
 
 	mkdir(workspace, 0700);
-	mkdir(state, 0700);
 	load->dir = mem_format("%s/audit", state);
+	mkdir(state, 0700);
+	mkdir(load->dir, 0700);
 	for (size_t i = 0; i < load->in_flight; i++)
 		load->sent[i].load = load;
 }
