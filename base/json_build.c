@@ -52,6 +52,13 @@ static char *clean_text(const char *text, size_t len)
 	size_t bad = 0, step;
 	char *copy, *out;
 
+	if (utf8_plain_len(text, len) == len) { /* nearly always */
+		copy = json_or_abort(cJSON_malloc(len + 1));
+		memcpy(copy, text, len);
+		copy[len] = '\0';
+		return copy;
+	}
+
 	for (size_t at = 0; at<len; at += step> 0 ? step : 1) {
 		step = utf8_char_len(text + at, len - at);
 		bad += step == 0 || text[at] == '\0';

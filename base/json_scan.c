@@ -172,8 +172,12 @@ static size_t raw_len(const struct scan *scan)
 {
 	const char *at = scan->at;
 
-	while (at < scan->end && *at != '"')
+	for (;;) {
+		at += utf8_plain_len(at, (size_t)(scan->end - at));
+		if (at == scan->end || *at == '"')
+			break;
 		at += *at == '\\' && scan->end - at > 1 ? 2 : 1;
+	}
 	return (size_t)(at - scan->at);
 }
 
@@ -187,8 +191,13 @@ char *scan_string(struct scan *scan)
 	text = out = cJSON_malloc(raw_len(scan) + 1);
 	if (text == NULL)
 		return scan_fail_memory(scan), NULL;
-	while (done == 0)
+	while (done == 0) {
+		size_t plain = utf8_plain_len(scan->at, (size_t)(scan->end - scan->at));
+
+		out = mempcpy(out, scan->at, plain);
+		scan->at += plain;
 		done = read_char(scan, &out);
+	}
 	if (done < 0) {
 		cJSON_free(text);
 		return NULL;

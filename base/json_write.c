@@ -164,9 +164,14 @@ void json_write_string(const char *text, size_t len, struct buf *out)
 
 	buf_add_char(out, '"');
 	while (at < len) {
-		unsigned char c = (unsigned char)text[at];
-		size_t step = utf8_char_len(text + at, len - at);
+		unsigned char c;
+		size_t step;
 
+		at += utf8_plain_len(text + at, len - at);
+		if (at == len)
+			break;
+		c = (unsigned char)text[at];
+		step = utf8_char_len(text + at, len - at);
 		if (step > 0 && c >= 0x20 && c != '"' && c != '\\') {
 			at += step;
 			continue;

@@ -1,6 +1,9 @@
 /* One table of RFC 3629, section 4: which second bytes each first byte allows. */
 #include "base/utf8.h"
 
+#include <endian.h>
+#include <string.h>
+
 #include "base/mem.h"
 
 static const struct {
@@ -36,10 +39,37 @@ size_t utf8_char_len(const char *text, size_t len)
 	return at[0] < 0x80 ? 1 : long_form(at, len);
 }
 
+/* Eight bytes at a time. The highest bit of a byte of odd says that it is one of the others; a
+ * borrow can only mark bytes behind the first such one. */
+size_t utf8_plain_len(const char *text, size_t len)
+{
+	const uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
+	size_t at = 0;
+
+	for (; len - at >= 8; at += 8) {
+		uint64_t eight, quote, slash, odd;
+
+		memcpy(&eight, text + at, 8);
+		eight = le64toh(eight);
+		quote = eight ^ ones * '"';
+		slash = eight ^ ones * '\\';
+		odd = (eight | (eight - ones * 0x20) | (quote - ones) | (slash - ones)) & high;
+		if (odd != 0)
+			return at + (size_t)__builtin_ctzll(odd) / 8;
+	}
+	while (at < len && (unsigned char)text[at] >= 0x20 && (unsigned char)text[at] < 0x80 &&
+	       text[at] != '"' && text[at] != '\\')
+		at++;
+	return at;
+}
+
 bool utf8_valid(const char *text, size_t len)
 {
 	while (len > 0) {
-		size_t step = utf8_char_len(text, len);
+		size_t step = utf8_plain_len(text, len);
+
+		if (step == 0)
+			step = utf8_char_len(text, len);
 
 		if (step == 0)
 			return false;

@@ -64,8 +64,10 @@ int batch_add(struct batch *batch, uint64_t seq, const uint8_t prev[SHA256_LEN],
 	      const struct json *fields, const struct json *secrets, uint8_t ret_leaf[SHA256_LEN],
 	      struct json **ret_disclosures, struct err *err)
 {
-	CLEANUP(json_freep) struct json *digests = json_array();
-	CLEANUP(json_freep) struct json *disclosures = json_array();
+	bool has_secrets = json_len(secrets) > 0;
+	CLEANUP(json_freep) struct json *digests = has_secrets ? json_array() : NULL;
+	CLEANUP(json_freep)
+	struct json *disclosures = has_secrets || ret_disclosures != NULL ? json_array() : NULL;
 	size_t openings_before = batch->opening_count;
 	size_t before = batch->lines.len;
 	char time[TIMESTAMP_LEN + 1];

@@ -79,6 +79,28 @@ static void test_utf8_valid_looks_at_the_whole_text(void **state)
 	assert_false(utf8_valid("abc\xFF", 4));
 }
 
+/* Every byte at every place of a text, so also across the border of eight. */
+static void test_utf8_plain_ends_at_the_first_byte_that_is_not(void **state)
+{
+	char text[21];
+
+	(void)state;
+	for (size_t len = 0; len <= sizeof(text); len++) {
+		memset(text, 'a', sizeof(text));
+		assert_int_equal(utf8_plain_len(text, len), len);
+		for (size_t at = 0; at < len; at++) {
+			for (int byte = 0; byte < 256; byte++) {
+				bool plain = byte >= 0x20 && byte < 0x80 && byte != '"' &&
+					     byte != '\\';
+
+				text[at] = (char)byte;
+				assert_int_equal(utf8_plain_len(text, len), plain ? len : at);
+			}
+			text[at] = '~';
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +108,7 @@ int main(void)
 		cmocka_unit_test(test_utf8_two_bytes_are_a_character_only_by_the_table),
 		cmocka_unit_test(test_utf8_refuses_the_nearest_misses),
 		cmocka_unit_test(test_utf8_valid_looks_at_the_whole_text),
+		cmocka_unit_test(test_utf8_plain_ends_at_the_first_byte_that_is_not),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
