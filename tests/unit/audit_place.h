@@ -358,26 +358,26 @@ static inline void place_kill(struct place *place)
 static inline struct buf place_read(struct place *place, const char *name)
 {
 	struct buf bytes = BUF_INIT;
-	char path[128];
+	char path[256];
 
-	snprintf(path, sizeof(path), "audit/%s", name);
+	snprintf(path, sizeof(path), "audit/%.200s", name);
 	IGNORE(file_read_at(place->root_fd, path, 64u << 20, &bytes, NULL) < 0, "empty says so");
 	return bytes;
 }
 
 static inline void place_write(struct place *place, const char *name, const void *bytes, size_t len)
 {
-	char path[128];
+	char path[256];
 
-	snprintf(path, sizeof(path), "audit/%s", name);
+	snprintf(path, sizeof(path), "audit/%.200s", name);
 	assert_int_equal(file_replace_at(place->root_fd, path, 0600, bytes, len, false, NULL), 0);
 }
 
 static inline bool place_has(struct place *place, const char *name)
 {
-	char path[128];
+	char path[256];
 
-	snprintf(path, sizeof(path), "audit/%s", name);
+	snprintf(path, sizeof(path), "audit/%.200s", name);
 	return faccessat(place->root_fd, path, F_OK, 0) == 0;
 }
 
@@ -386,7 +386,7 @@ static inline struct buf place_read_log(struct place *place)
 {
 	struct buf bytes = BUF_INIT;
 	struct dirent **entries = NULL;
-	char path[160];
+	char path[256];
 	int count;
 
 	snprintf(path, sizeof(path), "%s/seg", place->dir);

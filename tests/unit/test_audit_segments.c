@@ -49,7 +49,7 @@ static void append_each(struct place *place, int count)
 static size_t list_segments(struct place *place, uint64_t firsts[SEGMENTS_MAX])
 {
 	struct dirent **entries = NULL;
-	char path[160];
+	char path[256];
 	size_t found = 0;
 	int count;
 
@@ -122,7 +122,7 @@ static size_t check_segments(struct place *place, bool first_has_key)
 		struct json *first = line_at(&bytes, false);
 		struct json *last = line_at(&bytes, true);
 		char sum[SHA256_HEX_LEN + 1];
-		char line[160];
+		char line[256];
 
 		assert_int_equal(json_get_int(first, "_seq", -1), firsts[i]);
 		if (i == 0)
@@ -269,7 +269,7 @@ static void test_after_a_kill_only_what_follows_the_newest_seal_is_read(void **s
 	count = list_segments(place, firsts);
 	assert_true(count > 4);
 	{
-		char command[160];
+		char command[256];
 
 		snprintf(command, sizeof(command), "rm -rf %s/tile", place->dir);
 		assert_int_equal(system(command), 0);
@@ -325,7 +325,7 @@ enum step {
 static void crash_at(struct place *place, enum step step, const struct moment *before,
 		     uint64_t first, uint64_t next)
 {
-	char path[160];
+	char path[256];
 	char name[AUDIT_NAME_MAX];
 
 	segment_path(first, AUDIT_SEAL, name);
@@ -472,7 +472,7 @@ static void test_an_older_seed_is_rolled_forward_and_a_newer_one_refused(void **
 	head = read_segment(place, 0, AUDIT_SEAL);
 	place_write(place, AUDIT_CHECKPOINT, head.bytes, head.len);
 	for (size_t i = 1; i < list_segments(place, firsts);) {
-		char path[160];
+		char path[256];
 		char name[AUDIT_NAME_MAX];
 
 		segment_path(firsts[i], AUDIT_RECORDS, name);
@@ -491,7 +491,7 @@ static void test_a_missing_segment_is_refused(void **state)
 {
 	struct place *place = *state;
 	uint64_t firsts[SEGMENTS_MAX];
-	char path[160];
+	char path[256];
 	char name[AUDIT_NAME_MAX];
 	size_t count;
 
