@@ -15,6 +15,7 @@
 #define USERS_FILE_MAX (4u << 20)
 #define SETTING_FILE_MAX 4096u
 #define MODEL_FILE_MAX (8u << 20)
+#define AUDIT_FILE_MAX (1u << 20)
 
 void config_free(struct config *config)
 {
@@ -24,6 +25,7 @@ void config_free(struct config *config)
 	user_map_free(config->users);
 	json_free(config->setting);
 	json_free(config->models);
+	json_free(config->audit);
 	mem_free(config);
 }
 
@@ -112,19 +114,21 @@ static int load_setting(int config_fd, struct json **ret_setting, struct err *er
 	return 0;
 }
 
-static int load_models(int config_fd, struct json **ret_models, struct err *err)
+/* An absent file is an empty object. */
+static int load_object(int config_fd, const char *name, size_t max, struct json **ret_json,
+		       struct err *err)
 {
 	CLEANUP(json_freep) struct json *json = NULL;
 
-	if (load_json(config_fd, "model.json", MODEL_FILE_MAX, &json, err) < 0) {
+	if (load_json(config_fd, name, max, &json, err) < 0) {
 		if (err->kind != ERR_NOT_FOUND)
 			return -1;
 		err_clear(err);
 		json = json_object();
 	}
 	if (json_type(json) != JSON_OBJECT)
-		return err_set(err, ERR_INVALID, "model.json: not an object");
-	*ret_models = TAKE(json);
+		return err_set(err, ERR_INVALID, "%s: not an object", name);
+	*ret_json = TAKE(json);
 	return 0;
 }
 
@@ -136,7 +140,8 @@ int config_load(int config_fd, struct config **ret_config, struct err *err)
 		return err_wrap(err, "state/config/policy");
 	if (load_users(config_fd, &config->users, err) < 0 ||
 	    load_setting(config_fd, &config->setting, err) < 0 ||
-	    load_models(config_fd, &config->models, err) < 0)
+	    load_object(config_fd, "model.json", MODEL_FILE_MAX, &config->models, err) < 0 ||
+	    load_object(config_fd, "audit.json", AUDIT_FILE_MAX, &config->audit, err) < 0)
 		return err_wrap(err, "state/config");
 	*ret_config = TAKE(config);
 	return 0;

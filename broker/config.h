@@ -1,6 +1,7 @@
 /*
  * What the broker goes by, read from state/ at start and on reload: the bundle that
- * state/config/policy/active names, the user map, the semantic models. Immutable once loaded.
+ * state/config/policy/active names, the user map, the semantic models, what the
+ * log is to be like. Immutable once loaded.
  */
 #ifndef BROKER_CONFIG_H
 #define BROKER_CONFIG_H
@@ -14,7 +15,8 @@ struct config {
 	struct bundle *bundle;
 	struct user_map *users;
 	struct json *setting; /* {"environment": name or null} */
-	struct json *models;  /* source -> semantic model; an empty object without model.json */
+	struct json *audit;  /* audit.json; an empty object without it */
+	struct json *models; /* source -> semantic model; an empty object without model.json */
 };
 
 MUST_CHECK int config_load(int config_fd, struct config **ret_config, struct err *err);

@@ -23,7 +23,7 @@
 static const char *const keys[] = {"today",  "timezone",  "users",	 "sources",
 				   "agents", "models",	  "prices",	 "sandbox",
 				   "roles",  "retention", "environment", "environments",
-				   NULL};
+				   "audit",  NULL};
 
 static void read_today(struct check *check, const struct yaml *node, struct json *service)
 {
@@ -244,6 +244,8 @@ static void read_keys(struct workspace *workspace, struct check *check, const ch
 	read_prices(check, yaml_get(root, "prices"), service);
 	read_retention(check, yaml_get(root, "retention"), service);
 	read_sandbox(check, yaml_get(root, "sandbox"), service);
+	json_free(workspace->audit);
+	workspace->audit = workspace_audit(check, yaml_get(root, "audit"), service);
 	roles = workspace_roles(check, yaml_get(root, "roles"));
 	if (roles != NULL)
 		json_set(service, "roles", roles);
@@ -269,7 +271,8 @@ int workspace_read(int workspace_fd, const char *path, int flags, struct workspa
 		   struct problems *problems, struct err *err)
 {
 	struct workspace workspace = {
-		.users = json_object(), .service = json_object(), .setting = json_object()};
+		.users = json_object(), .service = json_object(), .setting = json_object(),
+		.audit = json_object()};
 	struct check check = {problems};
 	struct stat info;
 
@@ -294,6 +297,7 @@ void workspace_clear(struct workspace *workspace)
 	json_free(workspace->service);
 	json_free(workspace->setting);
 	mem_free(workspace->environments);
+	json_free(workspace->audit);
 	mem_free(workspace->sources);
 	*workspace = (struct workspace){0};
 }

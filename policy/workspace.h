@@ -14,6 +14,7 @@ struct workspace {
 	struct yaml *root;    /* owned; NULL when writ.yaml was no YAML */
 	struct json *users;   /* users.json */
 	struct json *service; /* service.json */
+	struct json *audit;   /* audit.json */
 	const char **sources; /* owned array of names that root owns, ascending */
 	size_t source_count;
 	struct json *setting;	   /* setting.json */
@@ -51,10 +52,10 @@ typedef void workspace_catalogs_fn(const struct json *service, struct json **ret
 /*
  * The whole step: reads writ.yaml, scopes/, (by models, which may be NULL) metrics/ and (by
  * catalogs, which may be NULL) the tables of the sources, then writes
- * state/config/policy/<sha256>.json, users.json, setting.json, service.json, model.json and, last,
- * state/config/policy/active. Each file is replaced in one step, and left alone when its bytes are
- * the same. With any error among the problems nothing is written: what was in force stays. Returns
- * 0 then too.
+ * state/config/policy/<sha256>.json, users.json, setting.json, audit.json, service.json, model.json
+ * and, last, state/config/policy/active. Each file is replaced in one step, and left alone when its
+ * bytes are the same. With any error among the problems nothing is written: what was in force
+ * stays. Returns 0 then too.
  */
 MUST_CHECK int workspace_compile(int workspace_fd, const char *path, workspace_models_fn *models,
 				 workspace_catalogs_fn *catalogs, struct problems *problems,

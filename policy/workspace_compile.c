@@ -132,6 +132,7 @@ static int write_state(int workspace_fd, const struct workspace *workspace,
 	if (write_bundle(policy_fd, bundle, digest, err) < 0 ||
 	    write_json(config_fd, "users.json", workspace->users, err) < 0 ||
 	    write_json(config_fd, "setting.json", workspace->setting, err) < 0 ||
+	    write_json(config_fd, "audit.json", workspace->audit, err) < 0 ||
 	    write_json(state_fd, "service.json", workspace->service, err) < 0 ||
 	    write_json(config_fd, "model.json", models, err) < 0)
 		return -1;

@@ -146,6 +146,54 @@ static void test_every_key_arrives(void **state)
 	assert_non_null(strstr(service, "\"retention\":{\"tasks_s\":172800}"));
 }
 
+static void test_what_the_log_is_like_arrives(void **state)
+{
+	CLEANUP(made_clear) struct made made;
+	CLEANUP(mem_freep) char *service = NULL;
+
+	(void)state;
+	start(&made, LEAST "audit:\n  segment: 1MiB\n  segment_age: 2h\n  keep: 24h\n"
+			   "  auditors: [group:audit, user:carol]\n"
+			   "  sinks: {siem: {syslog: /dev/log}, copy: {file: /var/log/x}}\n");
+	compile(&made, NULL);
+	assert_string_equal(made.text, "");
+	file_is(&made, "state/config/audit.json",
+		"{\"auditors\":[\"group:audit\",\"user:carol\"],\"keep_s\":86400,"
+		"\"segment_bytes\":1048576,\"segment_s\":7200}\n");
+	service = state_file(&made, "state/service.json");
+	assert_non_null(strstr(service,
+			       "\"sinks\":{\"copy\":{\"kind\":\"file\",\"path\":\"/var/log/x\"},"
+			       "\"siem\":{\"kind\":\"syslog\",\"path\":\"/dev/log\"}}"));
+}
+
+static void test_mistakes_about_the_log_are_named(void **state)
+{
+	static const struct {
+		const char *yaml, *mistake;
+	} cases[] = {
+		{"audit: {segment: 2GiB}\n", "the size of a segment may be 1GiB at most"},
+		{"audit: {keep: 0s}\n", "the keeping of segments must be at least 1s"},
+		{"audit: {auditors: [carol]}\n", "group:auditors or user:carol"},
+		{"audit: {auditors: [\"user:\"]}\n", "group:auditors or user:carol"},
+		{"audit: {sinks: {a: {}}}\n", "a sink is written like"},
+		{"audit: {sinks: {a: {file: x.log}}}\n", "begins with /"},
+		{"audit: {sinks: {a: {file: /x, syslog: /y}}}\n", "a sink is of one kind"},
+		{"audit: {sinks: [a]}\n", "a name for each"},
+		{"audit: {segments: 1}\n", "segments"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(mem_freep) char *text = mem_format("%s%s", LEAST, cases[i].yaml);
+		CLEANUP(made_clear) struct made made;
+
+		start(&made, text);
+		compile(&made, NULL);
+		if (strstr(made.text, cases[i].mistake) == NULL)
+			fail_msg("%s: %s", cases[i].yaml, made.text);
+	}
+}
+
 static void test_a_retention_has_bounds(void **state)
 {
 	static const struct {
@@ -521,6 +569,8 @@ int main(void)
 		cmocka_unit_test(test_the_least_workspace_is_compiled_into_state),
 		cmocka_unit_test(test_every_key_arrives),
 		cmocka_unit_test(test_a_retention_has_bounds),
+		cmocka_unit_test(test_what_the_log_is_like_arrives),
+		cmocka_unit_test(test_mistakes_about_the_log_are_named),
 		cmocka_unit_test(test_prices_are_exact),
 		cmocka_unit_test(test_tokens_have_prices_of_their_own),
 		cmocka_unit_test(test_users_become_uids),
