@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "broker/call.h"
 #include "broker/peer.h"
+#include "broker/retention.h"
 #include "broker/session.h"
 #include "broker/trail.h"
 #include "writ/exit_codes.h"
@@ -70,6 +71,7 @@ static void begin_closing(struct broker *broker)
 	struct audit *audit;
 
 	broker->phase = PHASE_CLOSING;
+	retention_stop(broker);
 	timer_stop(TAKE(broker->stop_timer));
 	sessions_close_all(broker, "service_stop");
 	trail_service_stop(broker, broker->stop_cause);
@@ -156,11 +158,15 @@ static int exit_code_of(enum err_kind kind)
 
 static void open_log(struct broker *broker, const struct signer_public *keys)
 {
-	struct audit_options options = {.dir = broker->options.audit_dir,
-					.origin = keys->origin,
-					.vkey = keys->vkey,
-					.signer = signer_client_for_audit(broker->signer),
-					.epoch = &keys->epoch};
+	const struct json *limits = broker->config->audit;
+	struct audit_options options = {
+		.dir = broker->options.audit_dir,
+		.origin = keys->origin,
+		.vkey = keys->vkey,
+		.signer = signer_client_for_audit(broker->signer),
+		.epoch = &keys->epoch,
+		.limits = {.segment_bytes = (uint64_t)json_get_int(limits, "segment_bytes", 0),
+			   .segment_seconds = json_get_int(limits, "segment_s", 0)}};
 	struct audit_opened opened;
 	struct err err;
 
@@ -174,6 +180,7 @@ static void open_log(struct broker *broker, const struct signer_public *keys)
 	broker->phase = PHASE_OPEN;
 	trail_service_start(broker, &opened);
 	trail_policy_load(broker, NULL);
+	retention_start(broker);
 	if (broker->options.until_idle)
 		broker->idle_timer =
 			timer_start(broker->loop, IDLE_START_MS, on_idle_start, broker);

@@ -31,6 +31,8 @@ struct audit_epoch {
 	char *next_vkey;
 	char *next_sealed;
 };
+struct openings;
+
 void audit_epoch_copy(struct audit_epoch *to, const struct audit_epoch *from);
 void audit_epoch_clear(struct audit_epoch *epoch);
 

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "broker/audit/admin.h"
 #include "broker/audit/proof.h"
 #include "broker/audit/tile_files.h"
 #include "tests/unit/audit_place.h"
@@ -637,6 +638,141 @@ static void test_every_record_has_a_proof(void **state)
 	place_close(place);
 }
 
+/* ---- retention ---- */
+
+struct asked {
+	bool done;
+	struct err err;
+};
+static struct asked asked;
+
+static void on_asked(void *data, const struct err *why)
+{
+	(void)data;
+	asked.done = true;
+	if (why != NULL)
+		asked.err = *why;
+}
+
+static int ask_log(struct place *place, audit_work *work, void *data)
+{
+	asked = (struct asked){0};
+	audit_run(place->audit, work, on_asked, data);
+	place_run(place);
+	assert_true(asked.done);
+	return asked.err.kind == ERR_NONE ? 0 : -1;
+}
+
+static bool find_old(struct place *place, struct audit_find_work *find)
+{
+	*find = (struct audit_find_work){.before_us = INT64_MAX};
+	if (ask_log(place, audit_find_work, find) < 0)
+		fail_msg("%s", asked.err.text);
+	return find->drop.found;
+}
+
+static void drop(struct place *place, const struct audit_find_work *find)
+{
+	struct audit_drop copy = find->drop;
+
+	if (ask_log(place, audit_drop_work, &copy) < 0)
+		fail_msg("%s", asked.err.text);
+}
+
+static void test_old_segments_go_one_by_one_and_their_proofs_stay(void **state)
+{
+	struct place *place = *state;
+	struct audit_find_work find;
+	uint64_t firsts[SEGMENTS_MAX];
+	struct buf bytes;
+	struct buf last;
+	uint8_t leaf[SHA256_LEN];
+	char sum[SHA256_HEX_LEN + 1];
+	size_t count;
+	size_t gone = 0;
+
+	open_ok(place);
+	append_each(place, 60);
+	count = list_segments(place, firsts);
+	assert_true(count > 4);
+	bytes = read_segment(place, 0, AUDIT_RECORDS);
+	leaf_hash(bytes.bytes, strcspn(bytes.bytes, "\n"), leaf);
+	sha256_hex(bytes.bytes, bytes.len, sum);
+	assert_true(find_old(place, &find));
+	assert_int_equal(find.drop.first, 0);
+	assert_int_equal(find.drop.next, firsts[1]);
+	assert_int_equal(find.drop.bytes, bytes.len);
+	assert_string_equal(find.drop.sha256, sum);
+	last = read_segment(place, 0, AUDIT_LAST);
+	assert_memory_equal(last.bytes, bytes.bytes + bytes.len - last.len, last.len);
+	assert_non_null(strstr(last.bytes, EV_SEGMENT_CLOSE));
+	buf_clear(&last);
+	/* Not one that is too young, nor one that is held. */
+	find.before_us = 1;
+	assert_int_equal(ask_log(place, audit_find_work, &find), 0);
+	assert_false(find.drop.found);
+	{
+		struct audit_hold_work hold = {
+			.name = "case", .reason = "r", .first = 2, .past = 3};
+
+		assert_int_equal(ask_log(place, audit_hold_work, &hold), 0);
+		assert_false(find_old(place, &find));
+		hold.lift = true;
+		assert_int_equal(ask_log(place, audit_hold_work, &hold), 0);
+		assert_int_equal(ask_log(place, audit_hold_work, &hold), -1);
+		assert_string_equal(asked.err.text, "no hold is called case");
+	}
+	for (; find_old(place, &find); gone++)
+		drop(place, &find);
+	assert_int_equal(gone, count - 1); /* the open one stays */
+	assert_int_equal(list_segments(place, firsts), 1);
+	last = place_read(place, AUDIT_SUMS);
+	assert_int_equal(last.len, 0);
+	buf_clear(&last);
+	check_proof(place, 0, leaf);
+	place_kill(place);
+	open_ok(place);
+	append_each(place, 20);
+	check_proof(place, 0, leaf);
+	check_tiles(place);
+	place_close(place);
+	assert_int_equal(place->close_err.kind, ERR_NONE);
+	open_ok(place);
+	assert_true(place->opened.from_tail);
+	place_close(place);
+	buf_clear(&bytes);
+}
+
+static void test_what_the_tiles_do_not_stand_for_is_not_dropped(void **state)
+{
+	struct place *place = *state;
+	struct audit_find_work find = {.before_us = INT64_MAX};
+	struct buf tile;
+	struct dirent **entries = NULL;
+	char path[300];
+	int count;
+
+	open_ok(place);
+	append_each(place, 40);
+	snprintf(path, sizeof(path), "%s/tile/0/000.p", place->dir);
+	count = scandir(path, &entries, NULL, alphasort);
+	for (int i = 0; i < count; i++) { /* the same wrong hash in every partial tile */
+		if (entries[i]->d_name[0] != '.') {
+			snprintf(path, sizeof(path), "tile/0/000.p/%.10s", entries[i]->d_name);
+			tile = place_read(place, path);
+			tile.bytes[3] ^= 1;
+			place_write(place, path, tile.bytes, tile.len);
+			buf_clear(&tile);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	assert_int_equal(ask_log(place, audit_find_work, &find), -1);
+	assert_string_equal(asked.err.text, "the tile of record 0 holds another hash");
+	assert_true(place_has(place, PLACE_LOG));
+	place_close(place);
+}
+
 static void test_a_new_signer_goes_on_from_the_published_head(void **state)
 {
 	struct place *place = *state;
@@ -702,6 +838,8 @@ int main(void)
 		CASE(test_a_missing_segment_is_refused),
 		CASE(test_a_log_of_one_file_becomes_the_first_segment),
 		CASE(test_every_record_has_a_proof),
+		CASE(test_old_segments_go_one_by_one_and_their_proofs_stay),
+		CASE(test_what_the_tiles_do_not_stand_for_is_not_dropped),
 		CASE(test_a_new_signer_goes_on_from_the_published_head),
 		CASE(test_a_replaced_folder_stops_the_log),
 	};

@@ -170,7 +170,7 @@ static void test_secrets_are_committed_and_their_openings_kept(void **state)
 	disclosure_clear(&opened);
 	place_close(place);
 	snprintf(path, sizeof(path), "%s/openings.db", place->dir);
-	assert_int_equal(db_open(path, DB_SYNC_NORMAL, NULL, 1, &db, &place->err), 0);
+	assert_int_equal(db_open(path, DB_SYNC_NORMAL, NULL, 2, &db, &place->err), 0);
 	assert_int_equal(db_query(db,
 				  "SELECT name, disclosure FROM opening WHERE seq = 1 ORDER BY 1",
 				  &stmt, &place->err),
