@@ -22,6 +22,7 @@
 #include "base/lane.h"
 #include "base/sandbox.h"
 #include "broker/allowance.h"
+#include "broker/audit/admin.h"
 #include "broker/audit/audit.h"
 #include "broker/budget.h"
 #include "broker/config.h"
@@ -123,6 +124,8 @@ struct session {
 	char su[PSEUDONYM_LEN + 1];
 	struct task *tasks;
 	struct task_names *names; /* given out by task.reserve; NULL: none yet */
+	bool reads_audit;	  /* its reading of the log is recorded */
+	struct audit_cursor cursor;
 };
 
 enum broker_phase {
@@ -183,6 +186,7 @@ struct broker {
 	struct timer *idle_timer;
 	struct timer *step_timer;
 	void (*on_closed)(struct broker *broker); /* everything of ours is closed; NULL for none */
+	struct timer *retention_timer;
 	int64_t purged_at;
 	int64_t refused_second;	  /* in which connections were last refused, and */
 	int64_t refused_recorded; /* how many of that second have their record */

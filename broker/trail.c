@@ -38,6 +38,20 @@ uint64_t trail_append(struct broker *broker, const char *event, struct json *fie
 	return audit_append(broker->audit, fields, secrets, NULL);
 }
 
+/* Taken on a full disk too. */
+static uint64_t append_ending(struct broker *broker, const char *event, struct json *fields,
+			      struct json *secrets)
+{
+	if (broker->audit == NULL) {
+		json_free(fields);
+		json_free(secrets);
+		return TRAIL_NONE;
+	}
+	json_set_str(fields, REC_EVENT, event);
+	json_set_str(fields, REC_SOURCE, "observed");
+	return audit_append_ending(broker->audit, fields, secrets);
+}
+
 static void set_policy(struct json *fields, const struct broker *broker)
 {
 	json_set_str(fields, REC_POLICY, bundle_digest(broker->config->bundle));
@@ -60,7 +74,7 @@ void trail_service_stop(struct broker *broker, const char *cause)
 	struct json *fields = json_object();
 
 	json_set_str(fields, REC_CAUSE, cause);
-	trail_append(broker, EV_SERVICE_STOP, fields, NULL);
+	append_ending(broker, EV_SERVICE_STOP, fields, NULL);
 }
 
 void trail_policy_load(struct broker *broker, const struct err *why)
@@ -271,5 +285,5 @@ uint64_t trail_token_revoke(struct broker *broker, const struct revocation *revo
 		secrets = json_object();
 		json_set_str(secrets, CM_ERROR, revocation->cause);
 	}
-	return trail_append(broker, EV_TOKEN_REVOKE, fields, secrets);
+	return append_ending(broker, EV_TOKEN_REVOKE, fields, secrets);
 }

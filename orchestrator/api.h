@@ -17,6 +17,8 @@ typedef int api_handler(struct session *session, int64_t id, const struct json *
 api_handler api_ask, api_task_list, api_task_show, api_task_answer, api_task_cancel;
 /* api_forward.c: what the broker answers */
 api_handler api_token_list, api_token_revoke, api_status;
+api_handler api_audit_note, api_audit_lines, api_audit_openings, api_audit_prove, api_audit_redact,
+	api_audit_hold, api_audit_anchor;
 /* api_calls.c: single tool calls */
 api_handler api_call, api_mcp_open, api_mcp_call, api_mcp_cancel;
 

@@ -79,3 +79,41 @@ int api_status(struct session *session, int64_t id, const struct json *params, s
 {
 	return forward(session, id, "status", params, err);
 }
+
+int api_audit_note(struct session *session, int64_t id, const struct json *params, struct err *err)
+{
+	return forward(session, id, "audit.note", params, err);
+}
+
+int api_audit_lines(struct session *session, int64_t id, const struct json *params, struct err *err)
+{
+	return forward(session, id, "audit.lines", params, err);
+}
+
+int api_audit_openings(struct session *session, int64_t id, const struct json *params,
+		       struct err *err)
+{
+	return forward(session, id, "audit.openings", params, err);
+}
+
+int api_audit_prove(struct session *session, int64_t id, const struct json *params, struct err *err)
+{
+	return forward(session, id, "audit.prove", params, err);
+}
+
+int api_audit_redact(struct session *session, int64_t id, const struct json *params,
+		     struct err *err)
+{
+	return forward(session, id, "audit.redact", params, err);
+}
+
+int api_audit_hold(struct session *session, int64_t id, const struct json *params, struct err *err)
+{
+	return forward(session, id, "audit.hold", params, err);
+}
+
+int api_audit_anchor(struct session *session, int64_t id, const struct json *params,
+		     struct err *err)
+{
+	return forward(session, id, "audit.anchor", params, err);
+}

@@ -16,10 +16,16 @@ static const struct {
 	bool session;
 	bool agent;
 } contract[] = {
-	{"task.reserve", true, false}, {"task.open", true, false},   {"task.event", true, false},
-	{"task.close", true, false},   {"agent.start", true, false}, {"token.list", true, false},
-	{"token.revoke", true, false}, {"status", true, false},	     {"token.issue", false, true},
-	{"tool.list", false, true},    {"tool.call", false, true},   {"tool.cancel", false, true},
+	{"task.reserve", true, false},	 {"task.open", true, false},
+	{"task.event", true, false},	 {"task.close", true, false},
+	{"agent.start", true, false},	 {"token.list", true, false},
+	{"token.revoke", true, false},	 {"status", true, false},
+	{"token.issue", false, true},	 {"tool.list", false, true},
+	{"tool.call", false, true},	 {"tool.cancel", false, true},
+	{"audit.note", true, false},	 {"audit.lines", true, false},
+	{"audit.openings", true, false}, {"audit.prove", true, false},
+	{"audit.redact", true, false},	 {"audit.hold", true, false},
+	{"audit.anchor", true, false},
 };
 
 static void test_every_method_is_for_exactly_the_channels_of_the_contract(void **state)
