@@ -2,6 +2,7 @@
  * programs hold theirs. */
 #include "cli/programs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
