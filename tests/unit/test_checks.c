@@ -479,6 +479,10 @@ static void unknown_keys_and_statements_are_notes(void **state)
 
 	(void)state;
 	assert_codes("SELECT SUM(fee) FROM hire JOIN loose ON loose.hire_id = hire.id", INFLATED);
+	/* nor is one of the owner: its rows have numbers */
+	assert_message("SELECT COUNT(loose.note) FROM loose JOIN pay USING (hire_id)", 0,
+		       "COUNT(loose.note) counts each row of loose once per row of pay: 4 shown, 2 "
+		       "without the repetition, factor 2.00");
 	assert_codes_of(&input, true, UNKNOWN);
 	input.sql = "SELECT SUM(fee) FROM hire JOIN pay ON hire_id = hire.id";
 	assert_codes_of(&input, true, UNKNOWN);

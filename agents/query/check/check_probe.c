@@ -12,8 +12,9 @@
  * numbers are those a reader sees (SUM(x) / 100.0). Text comes from the statement, which has
  * already run under the same grant; names of keys are quoted.
  *
- * Not measured, and so left open: window functions, FILTER, sub-queries that use columns or common
- * tables of their surroundings, owners without a known key.
+ * A table of SQLite without a key has the number of its rows for one. Not measured, and so left
+ * open: window functions, FILTER, sub-queries that use columns or common tables of their
+ * surroundings, other owners without a known key.
  */
 #include "agents/query/check/check_internal.h"
 
@@ -236,20 +237,43 @@ static void add_one(struct probe *probe, int number)
 	buf_addf(out, ") AS \"probe%d\"", number + 1);
 }
 
+/* SQLite numbers the rows of a table that has no key; nobody could name that number "rowid" and
+ * mean another thing where the whole table is described. */
+static bool has_row_number(const struct probe *probe, const struct sql_source *owner)
+{
+	const struct json *table = check_table(probe->context->input, owner->table);
+
+	if (check_postgres(probe->context) || !table || json_get_bool(table, "partial", false) ||
+	    json_len(json_get(table, "columns")) == 0)
+		return false;
+	json_each(column, json_get(table, "columns"))
+	{
+		if (check_same(json_get_str(column, "name"), "rowid"))
+			return false;
+	}
+	return true;
+}
+
 static bool add_finding(struct probe *probe, struct finding *finding, int number)
 {
+	static const char *row_number[] = {"rowid"};
 	const struct sql_source *owner = &finding->select->sources[finding->owner_source];
 	struct check_keys keys;
 	bool found;
 
 	check_keys_of(probe->context, owner, &keys);
 	found = keys.count > 0 && keys.items[0].count > 0;
-	if (found) {
-		probe->finding = finding;
+	if (found)
 		probe->key = keys.items[0];
+	else if (keys.count == 0 && has_row_number(probe, owner))
+		probe->key = (struct check_key){row_number, 1};
+	if (probe->key.count > 0 && (found || keys.count == 0)) {
+		found = true;
+		probe->finding = finding;
 		add_one(probe, number);
 		finding->probe = number;
 	}
+	probe->key = (struct check_key){0};
 	check_keys_clear(&keys);
 	return found;
 }
