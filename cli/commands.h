@@ -7,6 +7,7 @@
 extern const struct command command_ask;
 extern const struct command command_audit;
 extern const struct command command_call;
+extern const struct command command_eval;
 extern const struct command command_mcp;
 extern const struct command command_metric;
 extern const struct command command_policy;

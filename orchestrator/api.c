@@ -39,6 +39,7 @@ static const struct method methods[] = {
 	  {"workflow", TEXT},
 	  {"first_sql", TEXT},
 	  {"trace", FLAG},
+	  {"unverified", FLAG},
 	  {"after", TEXT}},
 	 api_ask},
 	{"task.list",

@@ -97,6 +97,7 @@ int api_ask(struct session *session, int64_t id, const struct json *params, stru
 		return err_set(err, ERR_INVALID, "the question is empty");
 	if (read_after(session, json_get_str(params, "after"), &previous, err) < 0)
 		return -1;
+	request.unverified = json_get_bool(params, "unverified", false);
 	request.after = json_get_str(params, "after");
 	request.previous = previous;
 	task_start(session, id, &request);

@@ -21,6 +21,7 @@ struct task *task_new(struct session *session, int64_t reply_to, const struct ta
 	task->previous = request->previous != NULL ? json_copy(request->previous) : NULL;
 	task->choices = request->choices != NULL ? json_copy(request->choices) : NULL;
 	task->fixed = request->fixed;
+	task->unverified = request->unverified;
 	task->trace = request->trace;
 	task->started_us = clock_mono_us();
 	task->next = task->orchestrator->tasks;

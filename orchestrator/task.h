@@ -34,6 +34,7 @@ struct task_request {
 	const char *first_sql; /* NULL for none */
 	bool fixed;	       /* workflow fixed */
 	bool trace;
+	bool unverified;	     /* no verified query may answer */
 	const struct json *choices;  /* answers to the needs_input of follows; NULL */
 	const char *follows;	     /* the task whose question this answers; NULL */
 	const char *after;	     /* the task before in a conversation; NULL */
@@ -50,6 +51,7 @@ struct task {
 	enum task_state state;
 	unsigned pending; /* callbacks that hold this task */
 	bool cancel_wanted;
+	bool unverified;
 
 	char *id; /* the broker's; NULL while NAMING */
 	bool stored;

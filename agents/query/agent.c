@@ -319,6 +319,7 @@ int query_agent_start(uv_loop_t *loop, const struct query_agent_options *options
 	agent->choices = options->choices != NULL ? json_copy(options->choices) : NULL;
 	agent->first_sql = mem_str(options->first_sql);
 	agent->fixed = options->fixed;
+	agent->unverified = options->unverified;
 	agent->today = options->today;
 	agent->data = options->data;
 	agent->done = options->done;

@@ -54,6 +54,7 @@ struct query_agent_options {
 	const struct handoff *handoff; /* lent until start returns */
 	struct date today;
 	bool fixed;	       /* workflow fixed: one query attempt, no discovery after an error */
+	bool unverified;       /* plan, even where a verified query answers the question */
 	const char *first_sql; /* injected first attempt, labelled seeded; NULL for none */
 	const struct json *choices; /* answers to an earlier needs_input: {"metric":"net_sales"} */
 	trace_fn *trace;	    /* may be NULL */

@@ -41,6 +41,7 @@ struct query_agent {
 	struct json *choices;
 	char *first_sql;
 	bool fixed;
+	bool unverified;
 	struct date today;
 	void *data;
 	void (*done)(void *data, const struct query_outcome *outcome);

@@ -192,9 +192,9 @@ bool serve_begin(struct query_agent *agent)
 	bool set = false;
 	struct err err;
 
-	if (!found || !json_get_str(found, "verified_by") || agent->fixed || agent->first_sql ||
-	    json_len(agent->choices) > 0 || !turn_may(agent->turn, "explain_query") ||
-	    turn_calls_left(agent->turn) < 2)
+	if (!found || !json_get_str(found, "verified_by") || agent->fixed || agent->unverified ||
+	    agent->first_sql || json_len(agent->choices) > 0 ||
+	    !turn_may(agent->turn, "explain_query") || turn_calls_left(agent->turn) < 2)
 		return false;
 	agent->verified = json_copy(found);
 	agent_move(agent, AGENT_VERIFY);
