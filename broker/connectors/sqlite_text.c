@@ -36,11 +36,19 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 
+/* SQLite takes U+FEFF for a blank where a token could begin. */
+static bool is_byte_order_mark(const char *at)
+{
+	return at[0] == '\xEF' && at[1] == '\xBB' && at[2] == '\xBF';
+}
+
 static const char *skip_blank(const char *at)
 {
 	for (;;) {
 		if (is_blank(*at)) {
 			at++;
+		} else if (is_byte_order_mark(at)) {
+			at += 3;
 		} else if (at[0] == '-' && at[1] == '-') {
 			at += strcspn(at, "\n");
 		} else if (at[0] == '/' && at[1] == '*') {

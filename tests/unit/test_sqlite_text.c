@@ -77,6 +77,8 @@ static void test_a_tail_is_blank_or_it_is_not(void **state)
 	(void)state;
 	assert_true(sql_is_blank(""));
 	assert_true(sql_is_blank(" ; ;; -- DROP\n /* DELETE */"));
+	assert_true(sql_is_blank("\xEF\xBB\xBF; \xEF\xBB\xBF")); /* as SQLite reads it */
+	assert_false(sql_is_blank("\xEF\xBB\xBE"));
 	assert_false(sql_is_blank("; a"));
 	assert_false(sql_is_blank("'"));
 	assert_false(sql_is_blank("*/"));
