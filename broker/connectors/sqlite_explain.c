@@ -182,8 +182,27 @@ static int64_t estimate(struct database *database, struct explain_sizes *sizes,
 	return bytes;
 }
 
+/* Does the view leave out a column or a row of any table? */
+static bool hides_any(const struct reach *view)
+{
+	for (size_t t = 0; t < view->catalog->table_count; t++)
+		if (reach_is_fronted(view, t))
+			return true;
+	return false;
+}
+
+/* Which index is used tells of columns that are hidden: by its name, by what it holds before the
+ * column that is asked for, by the condition of a row filter. */
+static size_t shown_len(const char *text, const struct reach *view)
+{
+	const char *index = strstr(text, " USING ");
+
+	return index && hides_any(view) ? (size_t)(index - text) : strlen(text);
+}
+
 /* Rows come with their parent's id; depth is what a reader sees. */
-static int read_plan(const struct database *database, sqlite3_stmt *row, struct json *plan)
+static int read_plan(const struct database *database, const struct reach *view, sqlite3_stmt *row,
+		     struct json *plan)
 {
 	int ids[PLAN_DEPTH_MAX] = {0};
 	int depth = 0, rc;
@@ -197,7 +216,7 @@ static int read_plan(const struct database *database, sqlite3_stmt *row, struct 
 			depth--;
 		for (int i = 0; i < depth; i++)
 			buf_add_str(&line, "  ");
-		buf_add_str(&line, text);
+		buf_add(&line, text, shown_len(text, view));
 		json_push_str(plan, buf_str(&line));
 		buf_clear(&line);
 		if (depth < PLAN_DEPTH_MAX)
@@ -240,7 +259,7 @@ static int plan_within(struct database *database, const char *sql, const struct 
 	if (!reach_within(scratch, facts, false))
 		return refusal_set(refusal, BY_POLICY, "send the statement again",
 				   "the schema changed while the statement was explained");
-	rc = read_plan(database, row, plan);
+	rc = read_plan(database, view, row, plan);
 	return rc == SQLITE_DONE ? 0 : database_refuse(database, rc, refusal);
 }
 

@@ -74,6 +74,11 @@ static void add_condition(struct buf *sql, const struct catalog_table *table,
 			buf_add_str(sql, condition->min_open ? " > " : " >= ");
 			add_bound(sql, value++);
 		}
+		if (condition->no_text) { /* which is above every number */
+			buf_add_str(sql, " AND ");
+			sql_add_name(sql, table->columns[condition->column].name);
+			buf_add_str(sql, " < ''");
+		}
 		buf_add_str(sql, condition->has_min && condition->has_max ? " AND " : "");
 		if (condition->has_max) {
 			sql_add_name(sql, table->columns[condition->column].name);
@@ -131,6 +136,9 @@ static void add_restricted(struct buf *sql, const struct guard *guard, const str
 		add_condition(sql, source, &restriction->conditions[i]);
 		buf_add_char(sql, ')');
 	}
+	/* Keeps SQLite from mixing the statement's conditions with these: rows that are kept back
+	 * would meet them first where an index serves them, and show in errors and bytes. */
+	buf_add_str(sql, restriction->condition_count ? " LIMIT -1" : "");
 	buf_add_str(sql, "; CREATE TEMP VIEW ");
 	sql_add_name(sql, source->name);
 	buf_add_str(sql, " AS SELECT * FROM temp.");

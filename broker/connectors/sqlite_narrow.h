@@ -9,6 +9,9 @@
  * For every restricted table two: an inner one, with a name that nobody can guess, which keeps the
  * rows, masks the columns and (for tables shown in groups) names the unit; and in front of it one
  * of the table's name, which reads the inner one and nothing else. These protect: sqlite_guard.h.
+ * An inner view with conditions is a barrier: it is read to the end before a condition of the
+ * statement sees a row, so neither an error nor the bytes read tell of rows that are kept back. The
+ * price: no index serves the statement on such a table, only the view's own conditions.
  */
 #ifndef BROKER_CONNECTORS_SQLITE_NARROW_H
 #define BROKER_CONNECTORS_SQLITE_NARROW_H

@@ -59,6 +59,7 @@ static int read_range(const struct json *source, struct bound_values *bound,
 	condition->has_max = !json_is_null(max);
 	condition->min_open = !json_get_bool(source, "min_inclusive", true);
 	condition->max_open = !json_get_bool(source, "max_inclusive", true);
+	condition->no_text = json_type(min) == JSON_INT && !condition->has_max;
 	if (!condition->has_min && !condition->has_max)
 		return err_set(err, ERR_INVALID, "a range without bounds");
 	if ((condition->has_min && add_value(bound, min, err) < 0) ||

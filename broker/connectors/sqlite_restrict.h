@@ -34,6 +34,7 @@ struct row_condition {
 	size_t first_value; /* in bound_values; a range has its bounds there, lower one first */
 	size_t value_count;
 	bool has_min, has_max, min_open, max_open;
+	bool no_text; /* a range from a number upwards holds numbers only */
 };
 
 struct restriction { /* of one table */

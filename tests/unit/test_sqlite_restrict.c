@@ -27,7 +27,7 @@
 	"\"database\":\"shop\",\"tables\":{\"orders\":\"all\",\"customers\":\"all\","              \
 	"\"all_orders\":\"all\",\"one_per_order\":\"all\",\"spelled\":\"all\","                    \
 	"\"second_hand\":\"all\",\"unrelated\":\"all\"},"                                          \
-	"\"functions\":[\"count\",\"sum\",\"like\",\"max\",\"length\"]"
+	"\"functions\":[\"count\",\"sum\",\"like\",\"max\",\"length\",\"json_extract\"]"
 
 #define ROWS                                                                                       \
 	"\"rows\":{\"orders\":[{\"column\":\"customer_id\",\"constraint_type\":\"exact\","         \
@@ -168,6 +168,74 @@ static void test_another_key_gives_other_hashes(void **state)
 	json_free(second);
 }
 
+/* With an index for each way around, where the filter has none. */
+static void with_indices(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture_exec(fixture->path,
+		     "CREATE INDEX by_state ON orders(state);"
+		     "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i+1 FROM n WHERE i<900)"
+		     "INSERT INTO orders SELECT i, 2 + i % 5, 'hid' || i % 9, i, "
+		     "hex(zeroblob(300)) FROM n");
+	fixture->view = "{" TABLES "," ROWS "}";
+}
+
+static void test_no_condition_of_a_statement_meets_a_row_that_is_kept_back(void **state)
+{
+	with_indices(state);
+	gives(state,
+	      "SELECT COUNT(*) FROM orders WHERE state >= 's' AND state < 't' AND "
+	      "json_extract('{}', state) IS NULL",
+	      "[[0]]");
+	gives(state,
+	      "SELECT COUNT(*) FROM orders WHERE state IN ('secret', 'lost') AND "
+	      "json_extract('{}', state) IS NULL",
+	      "[[0]]");
+	gives(state,
+	      "SELECT c.customer_id, o.state FROM customers c LEFT JOIN orders o ON o.state = "
+	      "'secret' AND json_extract('{}', o.state || '') IS NULL ORDER BY 1",
+	      "[[1,null],[2,null],[3,null]]");
+	is_refused(state, "SELECT 1 FROM orders WHERE json_extract('{}', state) IS NULL",
+		   "database", "JSON path error near 'open'"); /* the first that may be seen */
+}
+
+static int64_t scanned(struct fixture *fixture, const char *sql)
+{
+	struct json *result = fixture_run(fixture, sql);
+	int64_t bytes = json_get_int(result, "bytes_scanned", -1);
+
+	assert_true(json_get_bool(result, "ok", false));
+	json_free(result);
+	return bytes;
+}
+
+static void test_bytes_do_not_tell_how_many_rows_are_kept_back(void **state)
+{
+	int64_t some, none;
+
+	with_indices(state);
+	some = scanned(*state, "SELECT placed FROM orders WHERE state = 'hid3'");
+	none = scanned(*state, "SELECT placed FROM orders WHERE state = 'nowhere'");
+	assert_true(none > 0);
+	assert_int_equal(some, none);
+	some = scanned(*state, "SELECT placed FROM orders WHERE order_id = 500");
+	none = scanned(*state, "SELECT placed FROM orders WHERE order_id = 5000");
+	assert_int_equal(some, none);
+}
+
+static void test_plans_do_not_name_what_the_filter_is_about(void **state)
+{
+	struct json *result;
+
+	with_indices(state);
+	result = fixture_execute(*state, "SELECT amount FROM orders WHERE state = 'open'",
+				 "explain", LIMITS);
+	assert_member(result, "plan",
+		      "[\"CO-ROUTINE temp.orders\",\"  SEARCH main.orders\",\"SCAN temp.orders\"]");
+	json_free(result);
+}
+
 static void test_the_masks_own_functions_are_nobody_elses(void **state)
 {
 	is_refused(state, "SELECT writ_hash('Ada')", "database", "no such function: writ_hash");
@@ -273,6 +341,17 @@ static void test_each_kind_of_condition_keeps_its_rows(void **state)
 	}
 }
 
+static void test_a_range_from_a_number_upwards_holds_no_text(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture_exec(fixture->path, "INSERT INTO orders VALUES (14,1,'odd','n/a',NULL),"
+				    "(15,1,'odd',x'00',NULL)");
+	fixture->view = WITH_ROWS("{\"column\":\"amount\",\"constraint_type\":\"range\","
+				  "\"min\":4000}");
+	gives(state, "SELECT order_id FROM orders ORDER BY 1", "[[12],[13]]");
+}
+
 static void test_views_are_exchanged_with_their_values(void **state)
 {
 	struct fixture *fixture = *state;
@@ -352,6 +431,15 @@ int main(void)
 			test_hashes_are_equal_for_equal_values_and_hide_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_another_key_gives_other_hashes, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_no_condition_of_a_statement_meets_a_row_that_is_kept_back, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(test_bytes_do_not_tell_how_many_rows_are_kept_back,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_plans_do_not_name_what_the_filter_is_about,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_range_from_a_number_upwards_holds_no_text,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_masks_own_functions_are_nobody_elses,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tools_show_what_statements_show, setup,
