@@ -12,6 +12,8 @@
 #include "broker/connectors/sqlite_group_from.h"
 #include "broker/connectors/sqlite_tokens.h"
 
+#define LIMIT_DIGITS_MAX 15
+
 struct spans {
 	struct span *items;
 	size_t count;
@@ -23,7 +25,8 @@ struct shape {
 	struct spans columns;
 	struct spans groups;
 	struct spans orders;
-	size_t from; /* where FROM stands */
+	size_t from;  /* where FROM stands */
+	size_t limit; /* where LIMIT stands, or the end */
 };
 
 static int refuse(struct refusal *refusal, const char *what)
@@ -45,6 +48,17 @@ static void shape_clear(struct shape *shape)
 	mem_free(shape->columns.items);
 	mem_free(shape->groups.items);
 	mem_free(shape->orders.items);
+}
+
+bool groups_any(const struct reach *view)
+{
+	for (size_t t = 0; t < view->catalog->table_count; t++) {
+		const struct restriction *restriction = reach_restriction(view, t);
+
+		if (restriction && restriction->min_group)
+			return true;
+	}
+	return false;
 }
 
 bool groups_wanted(const struct reach *view, const struct reach *facts)
@@ -149,6 +163,53 @@ static int read_shape(struct shape *shape, struct refusal *refusal)
 	if (place < shape->tokens.count)
 		split(shape, (struct span){place, clause_end(shape, place, after + 1, 1)},
 		      &shape->orders);
+	shape->limit = clause_end(shape, shape->from, after + 1, 1);
+	return 0;
+}
+
+static bool read_number(const struct shape *shape, size_t place, int64_t *ret_number)
+{
+	int64_t number = 0;
+
+	if (place >= shape->tokens.count || shape->tokens.items[place].kind != SQL_OTHER ||
+	    shape->tokens.items[place].len > LIMIT_DIGITS_MAX)
+		return false;
+	for (size_t i = 0; i < shape->tokens.items[place].len; i++) {
+		char digit = shape->tokens.items[place].start[i];
+
+		if (digit < '0' || digit > '9')
+			return false;
+		number = number * 10 + (digit - '0');
+	}
+	*ret_number = number;
+	return true;
+}
+
+static bool is_end(const struct shape *shape, size_t place)
+{
+	return place >= shape->tokens.count || tokens_is_char(&shape->tokens, place, ';');
+}
+
+/* LIMIT n, LIMIT n OFFSET m, LIMIT m, n */
+static int read_limit(const struct shape *shape, struct groups *groups, struct refusal *refusal)
+{
+	size_t place = shape->limit + 1;
+	bool known;
+
+	groups->limit = -1;
+	if (!tokens_is_word(&shape->tokens, shape->limit, "limit"))
+		return 0;
+	known = read_number(shape, place++, &groups->limit);
+	if (known && tokens_is_word(&shape->tokens, place, "offset")) {
+		known = read_number(shape, place + 1, &groups->offset);
+		place += 2;
+	} else if (known && tokens_is_char(&shape->tokens, place, ',')) {
+		groups->offset = groups->limit;
+		known = read_number(shape, place + 1, &groups->limit);
+		place += 2;
+	}
+	if (!known || !is_end(shape, place))
+		return refuse(refusal, "LIMIT and OFFSET have to be plain numbers");
 	return 0;
 }
 
@@ -304,7 +365,7 @@ static int add_counts(const struct shape *shape, const struct guard *guard,
 			continue;
 		if (restriction->unit == CATALOG_NONE)
 			return refuse(refusal, "the column that tells its units apart is gone");
-		if (!group_from_keeps(&shape->tokens, shape->from, shape->facts, t))
+		if (!group_from_keeps(&shape->tokens, shape->from, view, t))
 			return refuse(refusal,
 				      "it has to stand once behind FROM, and each other table "
 				      "there joined by ON a.x = b.y with columns that are its "
@@ -329,12 +390,14 @@ int groups_prepare(const struct guard *guard, const struct reach *view, const st
 	CLEANUP(shape_clear) struct shape shape = {.facts = facts};
 	struct groups groups = {0};
 	struct buf counted = BUF_INIT;
-	const char *from;
+	const char *from, *end = NULL;
 
 	tokens_read(sql, &shape.tokens);
 	if (read_shape(&shape, refusal) < 0 || check_columns(&shape, refusal) < 0 ||
-	    check_orders(&shape, refusal) < 0)
+	    check_orders(&shape, refusal) < 0 || read_limit(&shape, &groups, refusal) < 0)
 		return -1;
+	if (shape.limit < shape.tokens.count)
+		end = shape.tokens.items[shape.limit].start;
 	from = shape.tokens.items[shape.from].start;
 	buf_add(&counted, sql, (size_t)(from - sql));
 	if (add_counts(&shape, guard, view, &counted, &groups, refusal) < 0) {
@@ -342,7 +405,7 @@ int groups_prepare(const struct guard *guard, const struct reach *view, const st
 		buf_clear(&counted);
 		return -1;
 	}
-	buf_add_str(&counted, from);
+	buf_add(&counted, from, end ? (size_t)(end - from) : strlen(from));
 	*ret_sql = buf_take(&counted);
 	*ret_groups = groups;
 	return 0;

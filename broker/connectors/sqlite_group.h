@@ -11,11 +11,14 @@
  *   each column: something of GROUP BY (as written there, its alias, or its number), or arithmetic
  *   over COUNT, SUM, AVG and TOTAL of one column each
  *   ORDER BY: columns of the result, by alias, number or the same words
+ *   LIMIT and OFFSET: plain numbers; they count the rows that are shown, since a place taken by a
+ *   small group would tell how it compares with the others
  *   each such table once in FROM, the others joined to it by their keys (sqlite_group_from.h)
  *
  * MIN, MAX, GROUP_CONCAT and aggregates over expressions would show single rows of a large group.
- * What remains, as with every such threshold: two large groups that differ by one unit tell that
- * unit's value.
+ * What the database says about a value while the statement runs is not passed on. What remains, as
+ * with every such threshold: two large groups that differ by one unit tell that unit's value, and
+ * so does whether groups were left out or a statement failed, when its WHERE is about one unit.
  */
 #ifndef BROKER_CONNECTORS_SQLITE_GROUP_H
 #define BROKER_CONNECTORS_SQLITE_GROUP_H
@@ -30,10 +33,14 @@ struct groups {
 	size_t count;	 /* so many columns at the end of a row count units; 0: nothing to do */
 	int64_t *least;	 /* how many each must reach */
 	int64_t largest; /* of least */
+	int64_t limit;	 /* rows to show, -1: all */
+	int64_t offset;	 /* rows to pass over first */
 };
 
 void groups_clear(struct groups *groups);
 
+/* Does view show any table in groups only? */
+bool groups_any(const struct reach *view);
 /* Is any table of facts shown in groups only? */
 bool groups_wanted(const struct reach *view, const struct reach *facts);
 

@@ -31,6 +31,7 @@ struct equality {
 struct clause {
 	const struct tokens *tokens;
 	const struct catalog *catalog;
+	const struct reach *view;
 	size_t place;
 	struct member members[MEMBERS_MAX];
 	size_t member_count;
@@ -78,7 +79,8 @@ static bool is_end(const struct clause *clause)
 
 static bool is_join_word(const struct clause *clause)
 {
-	static const char *const words[] = {"join", "inner", "left", "on", "using"};
+	static const char *const words[] = {"join",  "inner",	"left",	 "right", "full",
+					    "cross", "natural", "outer", "on",	  "using"};
 
 	return tokens_is_one_of(clause->tokens, clause->place, words, ARRAY_LEN(words));
 }
@@ -204,9 +206,12 @@ static bool read_clause(struct clause *clause)
 	return true;
 }
 
-/* Is this column of the member equal to a column of a table that is single? */
+/* Is this column of the member equal to a column of a table that is single? Of a masked column many
+ * rows may show the same. */
 static bool is_fixed(const struct clause *clause, size_t member, size_t column)
 {
+	if (reach_mask(clause->view, clause->members[member].table, column) != MASK_NONE)
+		return false;
 	for (size_t e = 0; e < clause->equality_count; e++) {
 		const struct side *left = &clause->equalities[e].left;
 		const struct side *right = &clause->equalities[e].right;
@@ -263,11 +268,12 @@ static bool all_single(struct clause *clause)
 	return single == clause->member_count;
 }
 
-bool group_from_keeps(const struct tokens *tokens, size_t from, const struct reach *facts,
+bool group_from_keeps(const struct tokens *tokens, size_t from, const struct reach *view,
 		      size_t table)
 {
 	CLEANUP(clause_clear)
-	struct clause clause = {.tokens = tokens, .catalog = facts->catalog, .place = from};
+	struct clause clause = {
+		.tokens = tokens, .catalog = view->catalog, .view = view, .place = from};
 	size_t found = 0;
 
 	if (!read_clause(&clause))

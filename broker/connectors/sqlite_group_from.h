@@ -12,9 +12,9 @@
  * from: the place of the word FROM. True when the clause is read to its end as
  *   t [AS a] {[INNER | LEFT [OUTER]] JOIN t [AS a] {ON a.x = b.y {AND a.x = b.y} | USING (x,...)}}
  * with table in it once, and every other table is reached from it by equalities with a whole key
- * (primary key or unique index) of that table. False for everything else.
+ * (primary key or unique index, not masked by view) of that table. False for everything else.
  */
-bool group_from_keeps(const struct tokens *tokens, size_t from, const struct reach *facts,
+bool group_from_keeps(const struct tokens *tokens, size_t from, const struct reach *view,
 		      size_t table);
 
 #endif

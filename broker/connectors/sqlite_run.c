@@ -34,6 +34,7 @@ struct rows {
 	const char **types; /* one per column */
 	int column_count;   /* without those that count units */
 	int64_t suppressed;
+	int64_t large; /* groups that could be shown */
 	int64_t bytes;
 	struct buf scratch; /* for measuring */
 };
@@ -102,6 +103,36 @@ static bool is_large_enough(const struct statement *statement, int column_count)
 	return true;
 }
 
+/* May this row be shown? Small groups are counted, then come the statement's OFFSET and LIMIT. */
+static bool is_shown(const struct statement *statement, struct rows *rows)
+{
+	const struct groups *groups = &statement->groups;
+
+	if (groups->count == 0)
+		return true;
+	if (!is_large_enough(statement, rows->column_count)) {
+		rows->suppressed++;
+		return false;
+	}
+	rows->large++;
+	return rows->large > groups->offset &&
+	       (groups->limit < 0 || rows->large - groups->offset <= groups->limit);
+}
+
+/* What the database says of a failed value may hold it. */
+static int refuse_step(struct database *database, const struct statement *statement, int rc,
+		       struct refusal *refusal)
+{
+	database_refuse(database, rc, refusal);
+	if (statement->groups.count == 0 || strcmp(refusal->by, BY_DATABASE) != 0 ||
+	    (rc & 0xff) == SQLITE_BUSY || (rc & 0xff) == SQLITE_LOCKED)
+		return -1;
+	refusal_set(refusal, BY_DATABASE, "use simpler conditions",
+		    "the statement failed on a value of a table that is shown in groups only");
+	refusal->bytes_scanned = database_scanned(database);
+	return -1;
+}
+
 static int read_rows(struct database *database, const struct statement *statement,
 		     const struct run_limits *limits, struct rows *rows, bool *ret_truncated,
 		     struct refusal *refusal)
@@ -113,13 +144,13 @@ static int read_rows(struct database *database, const struct statement *statemen
 	while ((rc = sqlite3_step(compiled)) == SQLITE_ROW) {
 		if (n == 0 && rows->suppressed == 0 && was_compiled_anew(compiled))
 			return RUN_SCHEMA_CHANGED;
-		if (!is_large_enough(statement, rows->column_count)) {
-			rows->suppressed++;
+		if (!is_shown(statement, rows) || *ret_truncated)
 			continue;
-		}
 		if (n++ == limits->rows) {
 			*ret_truncated = true;
-			return 0;
+			if (statement->groups.count == 0)
+				return 0;
+			continue; /* all small groups count, so where they stand does not show */
 		}
 		if (add_row(rows, compiled, limits) < 0) {
 			refuse_bytes(limits, refusal);
@@ -130,7 +161,7 @@ static int read_rows(struct database *database, const struct statement *statemen
 	if (was_compiled_anew(compiled) || (rc & 0xff) == SQLITE_SCHEMA ||
 	    (rc & 0xff) == SQLITE_AUTH)
 		return RUN_SCHEMA_CHANGED;
-	return rc == SQLITE_DONE ? 0 : database_refuse(database, rc, refusal);
+	return rc == SQLITE_DONE ? 0 : refuse_step(database, statement, rc, refusal);
 }
 
 /* The handlers look only now and then: the last word is here. */

@@ -233,7 +233,7 @@ static int compile_in_shadow(struct shadow *shadow, const struct reach *view, co
 		return refuse_star(view, shadow->guard.star_table, refusal);
 	for (size_t t = 0; t < view->catalog->table_count; t++)
 		facts->tables[t].rowid = false; /* the source knows which column that is */
-	if (joins->natural || joins->using_count) {
+	if (joins->natural || joins->using_count || groups_any(view)) {
 		if (shadow_opened(shadow, sql, facts, &err) < 0)
 			return refusal_from_err(refusal, &err);
 		add_compared(joins, view, facts);

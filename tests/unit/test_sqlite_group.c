@@ -24,7 +24,7 @@
 	"{\"database\":\"shop\",\"tables\":{\"staff\":[\"dept_id\",\"city\",\"salary\",\"hired\"," \
 	"\"name\"],\"dept\":\"all\",\"leave\":\"all\",\"badge\":\"all\",\"numbers\":\"all\","      \
 	"\"everyone\":\"all\"},\"functions\":[\"count\",\"sum\",\"avg\",\"round\",\"min\","        \
-	"\"max\",\"substr\",\"total\"],"
+	"\"max\",\"substr\",\"total\",\"json_extract\"],"
 
 #define STAFF_VIEW STAFF_TABLES "\"require\":{\"staff\":{\"min_group\":5,\"of\":\"staff_id\"}}}"
 
@@ -227,9 +227,101 @@ static void test_explaining_such_a_statement_works(void **state)
 	json_free(result);
 }
 
+static void is_refused(void **state, const char *sql, const char *error)
+{
+	assert_refused(fixture_run(*state, sql), "policy", error);
+}
+
+static void test_a_small_group_takes_no_place_of_a_limit(void **state)
+{
+	struct fixture *fixture = *state;
+	struct json *result;
+
+	gives(state,
+	      "SELECT dept_id, SUM(salary) AS s FROM staff GROUP BY dept_id ORDER BY s LIMIT 1",
+	      "[[1,210]]", "1");
+	gives(state,
+	      "SELECT dept_id, SUM(salary) AS s FROM staff GROUP BY dept_id ORDER BY s DESC "
+	      "LIMIT 1",
+	      "[[1,210]]", "1");
+	gives(state, "SELECT dept_id FROM staff GROUP BY dept_id LIMIT 9 OFFSET 1", "[]", "1");
+	gives(state, "SELECT dept_id FROM staff GROUP BY dept_id LIMIT 0, 9;", "[[1]]", "1");
+	gives(state, "SELECT dept_id FROM staff GROUP BY dept_id LIMIT 0", "[]", "1");
+	fixture_exec(fixture->path, "INSERT INTO staff SELECT staff_id + 100, name, 3, city, "
+				    "salary, hired FROM staff WHERE dept_id = 1");
+	for (int descending = 0; descending < 2; descending++) {
+		result = fixture_execute(
+			fixture,
+			descending ? "SELECT dept_id FROM staff GROUP BY dept_id ORDER BY 1 DESC"
+				   : "SELECT dept_id FROM staff GROUP BY dept_id ORDER BY 1",
+			"run",
+			"{\"rows\":1,\"bytes\":1048576,\"scan_bytes\":1048576,\"time_ms\":5000}");
+		assert_member(result, "row_count", "1");
+		assert_member(result, "truncated", "true");
+		assert_member(result, "suppressed_groups", "1");
+		json_free(result);
+	}
+}
+
+static void test_a_limit_is_a_plain_number(void **state)
+{
+	static const char *const limits[] = {"LIMIT 1-(5)", "LIMIT -1",
+					     "LIMIT 1.5",   "LIMIT 5 OFFSET 0x1",
+					     "LIMIT 1, -1", "LIMIT 1000000000000000",
+					     "LIMIT (1)"};
+
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+		CLEANUP(mem_freep)
+		char *sql = mem_format("SELECT COUNT(*) FROM staff %s", limits[i]);
+
+		is_refused(state, sql, ONLY "LIMIT and OFFSET have to be plain numbers");
+	}
+}
+
+static void test_what_fails_on_a_value_does_not_say_it(void **state)
+{
+	assert_refused(fixture_run(*state, "SELECT COUNT(*) FROM staff WHERE "
+					   "json_extract('{}', name) IS NULL"),
+		       "database",
+		       "the statement failed on a value of a table that is shown in groups only");
+}
+
+#define BOM "\xEF\xBB\xBF"
+
+static void test_words_behind_a_byte_order_mark_are_words(void **state)
+{
+	is_refused(state,
+		   "SELECT COUNT(*) FROM staff GROUP BY dept_id " BOM "HAVING MAX(salary) > 5",
+		   CLAUSES);
+	is_refused(state, "SELECT COUNT(*) FROM staff WHERE salary > (" BOM "SELECT 5)",
+		   ONLY "no sub-query can be used with it");
+	is_refused(state, "SELECT COUNT(*) FROM staff " BOM "NATURAL JOIN dept", JOINS);
+	is_refused(state, "SELECT COUNT(*) FROM dept " BOM "NATURAL JOIN staff", JOINS);
+}
+
+static void test_a_masked_column_is_no_key(void **state)
+{
+	struct fixture *fixture = *state;
+
+	gives(state, "SELECT COUNT(*) FROM staff JOIN badge ON badge.code = staff.city", "[]", "1");
+	fixture->view =
+		STAFF_TABLES "\"require\":{\"staff\":{\"min_group\":5,\"of\":\"staff_id\"}},"
+			     "\"masks\":{\"badge\":{\"code\":\"redact\"}}}";
+	is_refused(state, "SELECT COUNT(*) FROM staff JOIN badge ON badge.code = staff.city",
+		   JOINS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_a_small_group_takes_no_place_of_a_limit, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_a_limit_is_a_plain_number, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_fails_on_a_value_does_not_say_it, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_words_behind_a_byte_order_mark_are_words,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_masked_column_is_no_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_groups_that_are_large_enough_are_shown_and_the_others_counted, setup,
 			teardown),
