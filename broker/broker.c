@@ -58,6 +58,7 @@ void broker_init(struct broker *broker, uv_loop_t *loop, const struct broker_opt
 		.config = config,
 		.store = store,
 		.cache = token_cache_new(),
+		.limiter = limiter_new(),
 		.capacity = capacity_of(options->descriptors),
 		.connectors = {.loop = loop,
 			       .self = broker,
@@ -74,6 +75,7 @@ void broker_clear(struct broker *broker)
 	handles_clear(&broker->tasks);
 	handles_clear(&broker->calls);
 	token_cache_free(TAKE(broker->cache));
+	limiter_free(TAKE(broker->limiter));
 	token_store_close(TAKE(broker->store));
 	config_free(TAKE(broker->config));
 }

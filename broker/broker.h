@@ -28,6 +28,7 @@
 #include "broker/config.h"
 #include "broker/connector_client.h"
 #include "broker/handles.h"
+#include "broker/limiter.h"
 #include "broker/signer_client.h"
 #include "broker/timer.h"
 #include "broker/token_cache.h"
@@ -99,6 +100,7 @@ struct task {
 	struct task *next;
 	uint64_t handle;
 	struct session *session;
+	char *approved_by; /* the earlier task whose approval this one is to use; NULL */
 	char id[TASK_ID_SIZE];
 	char *kind;
 	bool trial;
@@ -166,6 +168,7 @@ struct broker {
 	struct policy_reloads reloads;
 	struct token_store *store;
 	struct token_cache *cache;
+	struct limiter *limiter;
 	struct signer_client *signer;
 	struct connectors connectors;
 	struct audit *audit; /* NULL until the signer told its keys */

@@ -26,6 +26,9 @@ static void call_free(struct call *call)
 	fact_names_clear(&call->tables);
 	fact_names_clear(&call->columns);
 	fact_names_clear(&call->functions);
+	fact_names_clear(&call->approved);
+	fact_names_clear(&call->approval_ids);
+	limiter_let_go(call->hold);
 	json_free(call->arguments);
 	json_free(call->decided_on);
 	json_free(call->who);

@@ -140,18 +140,20 @@ void call_decide(struct call *call)
 	}
 	call_facts(call, &facts);
 	policy_decide(call->broker->config->bundle, &facts, &verdict);
+	call_seek_approvals(call, &verdict);
 	keep_verdict(call, &verdict);
 	if (refuse_hidden_table(call))
 		return;
 	if (verdict.effect == EFFECT_ASK) {
-		call_refuse(call, "policy", verdict.code, "ask for an approval", "needs approval");
+		call_ask_approval(call, &verdict);
 		return;
 	}
 	if (verdict.effect == EFFECT_DENY) {
 		refuse_denied(call);
 		return;
 	}
-	if (token_covers(call, claims, &facts) && take_limits(call))
+	if (token_covers(call, claims, &facts) && take_limits(call) &&
+	    call_take_terms(call, &verdict))
 		call_go(call, CALL_DECIDED);
 }
 

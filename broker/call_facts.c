@@ -55,6 +55,7 @@ void call_facts(const struct call *call, struct call_facts *ret_facts)
 		.subject = agent_subject(call->agent),
 		.setting = broker_setting(call->broker),
 		.arguments = call->decided_on,
+		.approved = borrow(&call->approved),
 		.tool = call->tool->name,
 		.database = call->database,
 		.tables = borrow(&call->tables),

@@ -48,6 +48,12 @@ struct call {
 	int64_t epoch; /* it was made under */
 	int64_t scan_taken;
 
+	/* approvals and limits, see call_terms.c */
+	struct fact_names approved;    /* rules that ask no more */
+	struct fact_names approval_ids; /* of these, or of the one that was asked for */
+	int64_t retry_ms;	       /* a limit is reached for so long; 0 when nobody can tell */
+	struct limiter_hold *hold;
+
 	/* a refusal or a failure; NULL by: none */
 	const char *by;
 	char *error;
@@ -101,6 +107,13 @@ void call_drop_statement(struct call *call);
 void call_decide(struct call *call); /* PREPARED -> DECIDED */
 /* Was what was decided taken back since? Fills the failure then. */
 bool call_still_allowed(struct call *call);
+
+/* call_terms.c */
+/* Decides anew with every approval that was given for this very call. */
+void call_seek_approvals(struct call *call, struct verdict *verdict);
+void call_ask_approval(struct call *call, const struct verdict *verdict); /* refuses */
+/* False after refusing: a limit is reached, or an approval was used meanwhile. */
+bool call_take_terms(struct call *call, const struct verdict *verdict);
 
 /* call_record.c */
 void call_record_intent(struct call *call);   /* DECIDED -> INTENT */

@@ -39,6 +39,7 @@ static struct json *facts_json(const struct call *call)
 {
 	struct json *facts = json_object();
 	struct json *groups = json_array();
+	struct setting setting = broker_setting(call->broker);
 
 	if (call->agent != NULL) {
 		struct subject subject = agent_subject(call->agent);
@@ -51,6 +52,10 @@ static struct json *facts_json(const struct call *call)
 	json_set(facts, "functions", fact_names_json(&call->functions));
 	json_set(facts, "groups", groups);
 	json_set_int(facts, "rows", call->rows_asked);
+	if (setting.environment != NULL)
+		json_set_str(facts, "environment", setting.environment);
+	if (call->approved.count > 0)
+		json_set(facts, "approved", fact_names_json(&call->approved));
 	return facts;
 }
 
@@ -65,6 +70,8 @@ static struct json *intent_fields(const struct call *call)
 	json_set_str(fields, REC_DECISION, effect_name(effect));
 	json_set_str(fields, REC_CODE, call->code);
 	json_set_str(fields, REC_RISK, "none");
+	if (call->approval_ids.count > 0)
+		json_set_str(fields, REC_APPROVAL, call->approval_ids.items[0]);
 	json_set_str(fields, REC_POLICY, bundle_digest(call->broker->config->bundle));
 	json_set_int(fields, REC_EPOCH, call->epoch);
 	json_set_str(fields, REC_ACTION,

@@ -15,6 +15,10 @@ static struct json *failure(const struct call *call)
 	json_set_str(reply, "error", call->error);
 	json_set_str(reply, "rejected_by", call->by);
 	json_set_str(reply, "hint", call->hint);
+	if (call->effect == EFFECT_ASK && call->approval_ids.count > 0)
+		json_set_str(reply, "approval", call->approval_ids.items[0]);
+	if (call->retry_ms > 0)
+		json_set_int(reply, "retry_ms", call->retry_ms);
 	return reply;
 }
 

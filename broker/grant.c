@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "broker/agent.h"
+#include "broker/approval.h"
 #include "broker/call.h"
 #include "broker/peer.h"
 #include "broker/task.h"
@@ -217,6 +218,8 @@ static void purge(struct broker *broker)
 	broker->purged_at = now;
 	if (token_store_purge(broker->store, now, &err) < 0)
 		log_error("%s", err.text); /* old rows are only larger lists */
+	if (approval_purge(broker->store, now, &err) < 0)
+		log_error("%s", err.text);
 }
 
 /* The signed token is back: believed only after it verified and names what was asked for. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "broker/agent.h"
+#include "broker/approval.h"
 #include "broker/call.h"
 #include "broker/dispatch.h"
 #include "broker/peer.h"
@@ -44,12 +45,13 @@ struct open_params {
 	const char *question;
 	const char *workflow;
 	bool seeded;
+	const char *approval; /* of an earlier task, to be used in this one; NULL */
 };
 
 static int read_open(const struct json *params, struct open_params *ret, struct err *err)
 {
-	static const char *const members[] = {"kind",	"question", "workflow",
-					      "seeded", "task",	    NULL};
+	static const char *const members[] = {"kind", "question", "workflow", "seeded",
+					      "task", "approval", NULL};
 	static const char *const kinds[] = {"ask", "trial", "mcp", NULL};
 	static const char *const workflows[] = {"agent", "fixed", NULL};
 	const struct json *seeded = json_get(params, "seeded");
@@ -77,6 +79,26 @@ static int read_open(const struct json *params, struct open_params *ret, struct 
 	if (!json_is_null(json_get(params, "task")) &&
 	    json_want_str(params, "task", &ret->task, err) < 0)
 		return -1;
+	if (!json_is_null(json_get(params, "approval")) &&
+	    json_want_str(params, "approval", &ret->approval, err) < 0)
+		return -1;
+	return 0;
+}
+
+/* The task that asked, when it was this user's. Which call it is for is looked at when it is made.
+ */
+static int find_asking_task(const struct session *session, const char *approval, char **ret_task,
+			    struct err *err)
+{
+	CLEANUP(approval_row_clear) struct approval_row row = {0};
+
+	if (approval == NULL)
+		return 0;
+	if (approval_read(session->peer.broker->store, approval, &row, err) < 0)
+		return -1;
+	if (strcmp(row.sub, session->su) != 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no approval %.64s", approval);
+	*ret_task = TAKE(row.task);
 	return 0;
 }
 
@@ -118,6 +140,7 @@ void req_task_open(struct peer *peer, int64_t id, const struct json *params)
 {
 	struct session *session = peer->session;
 	struct open_params open;
+	CLEANUP(mem_freep) char *asking = NULL;
 	struct json *result;
 	struct task *task;
 	uint64_t seq;
@@ -132,7 +155,7 @@ void req_task_open(struct peer *peer, int64_t id, const struct json *params)
 			  "only the owner of the workspace may try calls out");
 		return;
 	}
-	if (!may_open(peer, &err)) {
+	if (find_asking_task(session, open.approval, &asking, &err) < 0 || !may_open(peer, &err)) {
 		peer_fail(peer, id, err.kind, "%s", err.text);
 		return;
 	}
@@ -141,6 +164,7 @@ void req_task_open(struct peer *peer, int64_t id, const struct json *params)
 		return;
 	}
 	task = task_open(session, open.kind, open.task);
+	task->approved_by = TAKE(asking);
 	seq = trail_task_open(task, open.question, open.workflow, open.seeded);
 	if (seq == TRAIL_NONE) {
 		task_free(task);

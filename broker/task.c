@@ -235,6 +235,7 @@ void task_free(struct task *task)
 	free_tokens(task);
 	free_uses(task);
 	mem_free(task->records);
+	mem_free(task->approved_by);
 	mem_free(task->kind);
 	mem_free(task);
 }

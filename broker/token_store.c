@@ -31,6 +31,13 @@ static const char *const migrations[] = {
 	"CREATE INDEX tokens_parent ON tokens (parent);"
 	"CREATE INDEX tokens_txn ON tokens (txn);"
 	"CREATE INDEX tokens_exp ON tokens (exp);",
+	"CREATE TABLE approvals (id TEXT PRIMARY KEY, task TEXT NOT NULL, agent TEXT NOT NULL,"
+	" sub TEXT NOT NULL, user TEXT NOT NULL, tool TEXT NOT NULL, database TEXT NOT NULL,"
+	" rule TEXT NOT NULL, digest TEXT NOT NULL, shown TEXT NOT NULL, created INTEGER NOT NULL,"
+	" expires INTEGER NOT NULL, state TEXT NOT NULL, by TEXT, decided INTEGER, used INTEGER)"
+	" STRICT, WITHOUT ROWID;"
+	"CREATE INDEX approvals_sub ON approvals (sub, state);"
+	"CREATE INDEX approvals_expires ON approvals (expires);",
 };
 
 static int read_state(struct token_store *store, bool *ret_found, struct err *err)
@@ -95,6 +102,11 @@ void token_store_close(struct token_store *store)
 void token_store_closep(struct token_store **store)
 {
 	token_store_close(*store);
+}
+
+struct db *token_store_db(struct token_store *store)
+{
+	return store->db;
 }
 
 int64_t token_store_epoch(const struct token_store *store)

@@ -20,6 +20,10 @@ MUST_CHECK int token_store_open(const char *path, struct token_store **ret_store
 void token_store_close(struct token_store *store); /* NULL is fine */
 void token_store_closep(struct token_store **store);
 
+/* For what else stands in broker.db (approval.h). */
+struct db;
+struct db *token_store_db(struct token_store *store);
+
 int64_t token_store_epoch(const struct token_store *store);
 /* The policy was replaced, or rights changed. */
 MUST_CHECK int token_store_raise_epoch(struct token_store *store, struct err *err);

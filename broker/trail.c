@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "broker/approval.h"
+
 #define REFUSALS_PER_SECOND_MAX 10 /* enough to see who tries, too few to fill a disk */
 
 static const char hex_or_code[] = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
@@ -265,6 +267,23 @@ uint64_t trail_token_issue(struct agent *agent, const struct token_claims *claim
 	json_set_int(fields, REC_EXPIRES, claims->exp);
 	json_set_str(fields, REC_TOKEN_HASH, hash);
 	return append_of_task(agent->task, EV_TOKEN_ISSUE, fields, NULL);
+}
+
+uint64_t trail_approval(struct broker *broker, const struct approval_row *row, const char *id,
+			bool give, const char *by)
+{
+	struct json *fields = json_object();
+
+	json_set_str(fields, REC_APPROVAL, id);
+	json_set_str(fields, REC_STATUS, give ? "given" : "refused");
+	json_set_str(fields, REC_BY, by);
+	json_set_str(fields, REC_SUBJECT, row->sub);
+	json_set_str(fields, REC_TASK, row->task);
+	json_set_str(fields, REC_CLIENT, row->agent);
+	json_set_str(fields, REC_TOOL, row->tool);
+	json_set_str(fields, REC_RULE, row->rule);
+	json_set_int(fields, REC_EXPIRES, row->expires);
+	return trail_append(broker, EV_APPROVAL, fields, NULL);
 }
 
 uint64_t trail_token_revoke(struct broker *broker, const struct revocation *revocation)

@@ -43,6 +43,9 @@ struct revocation {
 	const char *agent;
 	const char *su;
 };
+struct approval_row;
+uint64_t trail_approval(struct broker *broker, const struct approval_row *row, const char *id,
+			bool give, const char *by);
 uint64_t trail_token_revoke(struct broker *broker, const struct revocation *revocation);
 
 void task_note_record(struct task *task, uint64_t seq);

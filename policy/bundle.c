@@ -242,6 +242,15 @@ const char *bundle_rule_at(const struct bundle *bundle, size_t index)
 	return bundle->rules[index].at;
 }
 
+const struct approval_terms *policy_approval(const struct bundle *bundle, const char *rule)
+{
+	for (size_t i = 0; i < bundle->rule_count; i++)
+		if (bundle->rules[i].effect == EFFECT_ASK &&
+		    strcmp(bundle->rules[i].id, rule) == 0)
+			return &bundle->rules[i].approval;
+	return NULL;
+}
+
 bool bundle_uses_time(const struct bundle *bundle)
 {
 	return bundle->uses_time;

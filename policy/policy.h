@@ -195,6 +195,9 @@ void policy_decide_traced(const struct bundle *bundle, const struct call_facts *
 			  struct verdict *ret_verdict, struct policy_trace *ret_trace);
 void policy_trace_clear(struct policy_trace *trace);
 
+/* The terms of an ask rule in force; NULL when there is no such ask rule. */
+const struct approval_terms *policy_approval(const struct bundle *bundle, const char *rule);
+
 /* Can this agent, for this user, use the tool at all? listing: shall it be shown when tools are
  * listed; otherwise: could some call of it be allowed now. */
 bool policy_tool_visible(const struct bundle *bundle, const char *agent,

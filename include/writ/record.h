@@ -15,6 +15,7 @@
 #define REC_SEQ "_seq"		 /* number of this record, from 0 */
 #define REC_ACTION "ac"		 /* read, none */
 #define REC_AGENT "ag"		 /* the agent's URI */
+#define REC_APPROVAL "ap"	 /* id of an approval: asked for, decided, or used by this call */
 #define REC_BY "by"		 /* who revoked, canceled or approved: a pseudonym, or "broker" */
 #define REC_BYTES "bs"		 /* bytes scanned */
 #define REC_CAUSE "ca"		 /* why: of a revocation, an end, a recovery */
@@ -26,7 +27,8 @@
 #define REC_EPOCH "ep"		 /* policy epoch */
 #define REC_EVENT "ev"		 /* one of the EV_ names */
 #define REC_EXPIRES "ex"	 /* token expiry, seconds since 1970 */
-#define REC_FACTS "fa"		 /* what was decided on: {columns, functions, groups, rows, tables} */
+#define REC_FACTS "fa"		 /* what was decided on: {columns, functions, groups, rows,
+				    tables}, and, where there are any, {approved, environment} */
 #define REC_INTENT "in"		 /* in a result: _seq of the intent record */
 #define REC_JTI "jt"		 /* token id */
 #define REC_PARENT_JTI "pj"	 /* the token this one was delegated from */
@@ -75,6 +77,7 @@
 #define EV_HANDOFF "handoff"
 #define EV_TOKEN_ISSUE "token.issue"
 #define EV_TOKEN_REVOKE "token.revoke"
+#define EV_APPROVAL "approval" /* someone gave (st given) or refused (st refused) one */
 #define EV_TOOL_INTENT "tool.intent" /* carries the decision */
 #define EV_TOOL_RESULT "tool.result"
 #define EV_REPORT_CHECK "report.check"

@@ -26,6 +26,8 @@ static const struct {
 	{"audit.openings", true, false}, {"audit.prove", true, false},
 	{"audit.redact", true, false},	 {"audit.hold", true, false},
 	{"audit.anchor", true, false},
+	{"approval.list", true, false},	 {"approval.give", true, false},
+	{"approval.refuse", true, false},
 };
 
 static void test_every_method_is_for_exactly_the_channels_of_the_contract(void **state)
