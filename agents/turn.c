@@ -217,6 +217,7 @@ static void on_called(void *data, const struct json *result, const struct err *e
 	error.text = text_or(result, "error", "the tool gave no reason");
 	error.by = text_or(result, "rejected_by", "unavailable");
 	error.hint = text_or(result, "hint", "");
+	error.approval = json_get_str(result, "approval");
 	done(turn->owner, NULL, &error);
 }
 

@@ -27,6 +27,7 @@ struct tool_error {
 	const char *text; /* verbatim; lent */
 	const char *by;	  /* database, statement, limit, policy, budget, token, ... */
 	const char *hint; /* the next action */
+	const char *approval; /* a person's approval would allow it: its id; NULL otherwise */
 };
 
 struct turn_handlers {

@@ -20,7 +20,7 @@ static int read_arguments(const char *text, struct json **ret_arguments, struct 
 	return 0;
 }
 
-static int call(const struct args *args, const char *agent)
+static int call(const struct args *args, const char *agent, const char *approval)
 {
 	CLEANUP(json_freep) struct json *result = NULL;
 	struct json *arguments = NULL;
@@ -36,6 +36,8 @@ static int call(const struct args *args, const char *agent)
 	json_set_str(params, "agent", agent);
 	json_set_str(params, "tool", args->words[0]);
 	json_set(params, "arguments", arguments);
+	if (approval != NULL)
+		json_set_str(params, "approval", approval);
 	code = service_ask(args->workspace, SERVICE_ABSENT_OK, "call", params, NULL, NULL, &result);
 	if (code != 0)
 		return code;
@@ -48,15 +50,16 @@ static int call(const struct args *args, const char *agent)
 
 static int run(int argc, char **argv)
 {
-	const char *agent = NULL;
-	const struct arg_option options[] = {{"--agent", NULL, &agent}};
+	const char *agent = NULL, *approval = NULL;
+	const struct arg_option options[] = {{"--agent", NULL, &agent},
+					     {"--approval", NULL, &approval}};
 	struct args args;
 	int code = args_read(argc, argv, options, ARRAY_LEN(options), 2, &args);
 
 	if (code == 0 && (agent == NULL || args.word_count == 0))
 		code = cli_usage("call", "say --agent NAME and a tool");
 	else if (code == 0)
-		code = call(&args, agent);
+		code = call(&args, agent, approval);
 	args_clear(&args);
 	return code;
 }
@@ -64,12 +67,16 @@ static int run(int argc, char **argv)
 const struct command command_call = {
 	.name = "call",
 	.summary = "one tool call of one agent, for trying things (owner)",
-	.help = "usage: writ call --agent NAME TOOL ['JSON'] [-C DIR] [--json]\n"
+	.help = "usage: writ call --agent NAME TOOL ['JSON'] [--approval ID] [-C DIR] [--json]\n"
 		"\n"
 		"Makes one call exactly as the agent would: token, policy, limits, records; "
 		"limited to the\n"
 		"owner's own rights and recorded as a trial. Shows the decision with rule and "
 		"file:line.\n"
+		"A call that needs approval is refused with the approval's id; once it is given "
+		"(writ\n"
+		"approval give), make the very same call again with --approval ID. It counts "
+		"once.\n"
 		"Tools: list_tables, describe_table, search_schema, search_values, list_metrics,\n"
 		"explain_query, run_query.\n"
 		"\n"

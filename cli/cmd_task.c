@@ -135,8 +135,6 @@ static int read_choices(const struct args *args, struct json *choices)
 		*equals = '\0';
 		json_set_str(choices, part, equals + 1);
 	}
-	if (json_len(choices) == 0)
-		return cli_usage("task answer", "say at least one PART=CHOICE");
 	return 0;
 }
 
@@ -177,7 +175,7 @@ static int dispatch(const struct args *args, const struct list_options *options)
 		return cancel(args, args->words[1]);
 	if (strcmp(verb, "answer") == 0 && args->word_count >= 2)
 		return answer(args, args->words[1]);
-	return cli_usage("task", "say list, show ID, answer ID PART=CHOICE... or cancel ID");
+	return cli_usage("task", "say list, show ID, answer ID [PART=CHOICE...] or cancel ID");
 }
 
 static int run(int argc, char **argv)
@@ -200,7 +198,7 @@ const struct command command_task = {
 	.summary = "list, show, answer and cancel tasks",
 	.help = "usage: writ task list [--all] [--limit N] [--before ID] [-C DIR] [--json]\n"
 		"       writ task show ID [-C DIR] [--json]\n"
-		"       writ task answer ID PART=CHOICE... [-C DIR] [--json]\n"
+		"       writ task answer ID [PART=CHOICE...] [-C DIR] [--json]\n"
 		"       writ task cancel ID [-C DIR]\n"
 		"\n"
 		"A user reaches their own tasks; the workspace's owner everyone's (list --all). "
@@ -212,7 +210,10 @@ const struct command command_task = {
 		"running\n"
 		"one. A question that came back (needs_input) is open for an hour; its answer is a "
 		"new\n"
-		"task. Tasks are kept for as long as writ.yaml says (retention; 90 days without "
+		"task. So is the repetition of one that waited for an approval (needs_approval), "
+		"once\n"
+		"it is given: answer it without choices. Tasks are kept for as long as writ.yaml "
+		"says (retention; 90 days without "
 		"it).\n"
 		"\n"
 		"Examples:\n"

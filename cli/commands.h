@@ -16,6 +16,7 @@ extern const struct command command_serve;
 extern const struct command command_status;
 extern const struct command command_task;
 extern const struct command command_token;
+extern const struct command command_approval;
 
 const struct command *command_find(const char *name); /* NULL when there is none */
 

@@ -13,6 +13,7 @@ static const struct command *const commands[] = {
 	&command_ask,	 &command_serve,  &command_task,   &command_call,  &command_token,
 	&command_status, &command_policy, &command_metric, &command_query, &command_eval,  &command_audit,
 	&command_mcp,
+	&command_approval,
 };
 
 const struct command *command_find(const char *name)

@@ -66,6 +66,7 @@ struct json *answer_from_outcome(const struct query_outcome *outcome)
 	json_set_str(answer, "status", outcome->status);
 	set_text(answer, "reason", outcome->reason);
 	set_text(answer, "hint", outcome->hint);
+	set_text(answer, "approval", outcome->approval);
 	copy_member(answer, "question", outcome->question);
 	set_text(answer, "sql", outcome->sql);
 	if (outcome->result != NULL)

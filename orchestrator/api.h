@@ -19,6 +19,7 @@ api_handler api_ask, api_task_list, api_task_show, api_task_answer, api_task_can
 api_handler api_token_list, api_token_revoke, api_status;
 api_handler api_audit_note, api_audit_lines, api_audit_openings, api_audit_prove, api_audit_redact,
 	api_audit_hold, api_audit_anchor;
+api_handler api_approval_list, api_approval_give, api_approval_refuse;
 /* api_calls.c: single tool calls */
 api_handler api_call, api_mcp_open, api_mcp_call, api_mcp_cancel;
 

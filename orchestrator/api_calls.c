@@ -11,6 +11,7 @@ static void start_call(struct session *session, int64_t id, const struct json *p
 		.tool = json_get_str(params, "tool"), /* absent: list them */
 		.arguments = json_get(params, "arguments"),
 		.label = json_get_str(params, "label"),
+		.approval = json_get_str(params, "approval"),
 	};
 
 	call_start(session, id, &request);

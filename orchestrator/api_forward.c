@@ -75,6 +75,24 @@ int api_token_revoke(struct session *session, int64_t id, const struct json *par
 	return forward(session, id, "token.revoke", params, err);
 }
 
+int api_approval_list(struct session *session, int64_t id, const struct json *params,
+		      struct err *err)
+{
+	return forward(session, id, "approval.list", params, err);
+}
+
+int api_approval_give(struct session *session, int64_t id, const struct json *params,
+		      struct err *err)
+{
+	return forward(session, id, "approval.give", params, err);
+}
+
+int api_approval_refuse(struct session *session, int64_t id, const struct json *params,
+			struct err *err)
+{
+	return forward(session, id, "approval.refuse", params, err);
+}
+
 int api_status(struct session *session, int64_t id, const struct json *params, struct err *err)
 {
 	return forward(session, id, "status", params, err);

@@ -145,7 +145,8 @@ static int check_open_question(struct orchestrator *orchestrator, const struct j
 	const char *by = json_get_str(asking, "answered_by");
 	const struct task *answering = task_that_follows(orchestrator, task);
 
-	if (strcmp(json_get_str(asking, "status"), "needs_input") != 0)
+	if (strcmp(json_get_str(asking, "status"), "needs_input") != 0 &&
+	    strcmp(json_get_str(asking, "status"), "needs_approval") != 0)
 		return err_set(err, ERR_INVALID, "task %s asks nothing: it is %s", task,
 			       json_get_str(asking, "status"));
 	if (by != NULL)
@@ -187,6 +188,7 @@ int api_task_answer(struct session *session, int64_t id, const struct json *para
 	json_each(choice, given) json_set(choices, json_key(choice), json_copy(choice));
 	request.question = json_get_str(json_get(shown, "task"), "question");
 	request.choices = choices;
+	request.approval = json_get_str(json_get(shown, "answer"), "approval");
 	request.follows = task;
 	request.after = json_get_str(json_get(shown, "answer"), "after");
 	if (read_after(session, request.after, &previous, err) < 0)

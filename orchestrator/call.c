@@ -297,6 +297,8 @@ void call_start(struct session *session, int64_t reply_to, const struct call_req
 	call->next = call->orchestrator->calls;
 	call->orchestrator->calls = call;
 	json_set_str(params, "kind", call->kind);
+	if (request->approval != NULL)
+		json_set_str(params, "approval", request->approval);
 	call_hold(call);
 	if (channel_call(session->broker, "task.open", params, BROKER_MS, on_opened, call) == 0) {
 		struct err why = {0};

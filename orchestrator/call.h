@@ -14,6 +14,7 @@ struct call_request {
 	const char *tool; /* NULL: list the agent's tools instead */
 	const struct json *arguments;
 	const char *label; /* the person's own name for it, to cancel it by; NULL */
+	const char *approval; /* given to an earlier call like this one; NULL */
 };
 
 /* Answers reply_to on the session's connection once, later: the tool's result with "flags" and

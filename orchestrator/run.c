@@ -221,6 +221,8 @@ void run_open(struct task *task)
 	json_set_str(params, "task", task->id);
 	if (task->first_sql != NULL)
 		json_set_bool(params, "seeded", true);
+	if (task->approval != NULL)
+		json_set_str(params, "approval", task->approval);
 	task_hold(task);
 	if (channel_call(task->session->broker, "task.open", params, BROKER_MS, on_opened, task) ==
 	    0) {

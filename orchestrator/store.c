@@ -22,6 +22,7 @@ static const char *const migrations[] = {
 };
 
 #define NEEDS_INPUT_US (STORE_NEEDS_INPUT_MINUTES * 60 * 1000000LL)
+#define NEEDS_APPROVAL_US (7 * 86400 * 1000000LL) /* no approval waits longer */
 #define ROW "id,user,question,status,created_us,finished_us,answered_by"
 
 struct store {
@@ -138,7 +139,8 @@ int store_answered(struct store *store, const char *task, const char *by_task, s
 	struct db_stmt *stmt;
 
 	if (db_query(store->db,
-		     "UPDATE task SET answered_by=?2 WHERE id=?1 AND status='needs_input' AND "
+		     "UPDATE task SET answered_by=?2 WHERE id=?1 AND status IN "
+		     "('needs_input','needs_approval') AND "
 		     "answered_by IS NULL",
 		     &stmt, err) < 0)
 		return -1;
@@ -166,11 +168,18 @@ int store_prune(struct store *store, int64_t before_us, int64_t *ret_pruned, str
 
 /* ---- reading ---- */
 
-/* A question back that nobody answered in time. */
+/* How long the task waits for a person; 0 when it does not. */
+static int64_t open_us(struct db_stmt *stmt)
+{
+	if (strcmp(db_str(stmt, 3), "needs_approval") == 0)
+		return NEEDS_APPROVAL_US;
+	return strcmp(db_str(stmt, 3), "needs_input") == 0 ? NEEDS_INPUT_US : 0;
+}
+
+/* A question back, or an approval, that nobody answered in time. */
 static bool is_expired(struct db_stmt *stmt, int64_t now_us)
 {
-	return strcmp(db_str(stmt, 3), "needs_input") == 0 && db_is_null(stmt, 6) &&
-	       now_us - db_int(stmt, 5) > NEEDS_INPUT_US;
+	return open_us(stmt) > 0 && db_is_null(stmt, 6) && now_us - db_int(stmt, 5) > open_us(stmt);
 }
 
 /* Columns: ROW. */
@@ -187,7 +196,7 @@ static struct json *task_row(struct db_stmt *stmt, int64_t now_us)
 	timestamp_write(db_int(stmt, 4), time);
 	json_set_str(task, "created", time);
 	if (!db_is_null(stmt, 5)) {
-		timestamp_write(db_int(stmt, 5) + (expired ? NEEDS_INPUT_US : 0), time);
+		timestamp_write(db_int(stmt, 5) + (expired ? open_us(stmt) : 0), time);
 		json_set_str(task, "finished", time);
 	}
 	if (!db_is_null(stmt, 6))

@@ -16,6 +16,7 @@ struct task *task_new(struct session *session, int64_t reply_to, const struct ta
 	task->reply_to = reply_to;
 	task->question = mem_str(request->question);
 	task->first_sql = mem_str(request->first_sql);
+	task->approval = mem_str(request->approval);
 	task->follows = mem_str(request->follows);
 	task->after = mem_str(request->after);
 	task->previous = request->previous != NULL ? json_copy(request->previous) : NULL;
@@ -39,6 +40,7 @@ static void task_free(struct task *task)
 	mem_free(task->id);
 	mem_free(task->question);
 	mem_free(task->first_sql);
+	mem_free(task->approval);
 	mem_free(task->follows);
 	mem_free(task->after);
 	mem_free(task->jti);

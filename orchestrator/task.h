@@ -36,6 +36,7 @@ struct task_request {
 	bool trace;
 	bool unverified;	     /* no verified query may answer */
 	const struct json *choices;  /* answers to the needs_input of follows; NULL */
+	const char *approval;	    /* that follows waited for; NULL */
 	const char *follows;	     /* the task whose question this answers; NULL */
 	const char *after;	     /* the task before in a conversation; NULL */
 	const struct json *previous; /* its {"question","query"}, with after */
@@ -57,6 +58,7 @@ struct task {
 	bool stored;
 	char *question;
 	char *first_sql;
+	char *approval;
 	char *follows;
 	char *after;
 	struct json *choices;

@@ -26,10 +26,11 @@ struct query_agent;
 
 /* Every text is lent; NULL where there is none. JSON members are owned by the outcome. */
 struct query_outcome {
-	const char *status;    /* completed, needs_input, refused, too_expensive, limit_reached,
+	const char *status;    /* completed, needs_input, needs_approval, refused, too_expensive, limit_reached,
 				  failed,    cancelled */
 	const char *reason;    /* what happened, for every status but completed */
 	const char *hint;      /* what to do about it */
+	const char *approval;  /* needs_approval: its id */
 	struct json *question; /* needs_input:
 				  {"text","parts":[{"name","choices":[{"value","label"}]}]} */
 

@@ -6,10 +6,10 @@
 #include "base/log.h"
 
 static const char *const state_names[] = {
-	[AGENT_TOKEN] = "token",   [AGENT_GROUND] = "ground", [AGENT_VERIFY] = "verify", [AGENT_VALUES] = "values",
-	[AGENT_PLAN] = "plan",	   [AGENT_LOOKUP] = "lookup", [AGENT_CHECK] = "check",
-	[AGENT_RUN] = "run",	   [AGENT_SANITY] = "sanity", [AGENT_COUNT] = "count",
-	[AGENT_REPAIR] = "repair", [AGENT_DONE] = "done",
+	[AGENT_TOKEN] = "token",   [AGENT_GROUND] = "ground", [AGENT_VERIFY] = "verify",
+	[AGENT_VALUES] = "values", [AGENT_PLAN] = "plan",     [AGENT_LOOKUP] = "lookup",
+	[AGENT_CHECK] = "check",   [AGENT_RUN] = "run",	      [AGENT_SANITY] = "sanity",
+	[AGENT_COUNT] = "count",   [AGENT_REPAIR] = "repair", [AGENT_DONE] = "done",
 };
 
 #define TO(state) (1u << (state))
@@ -127,13 +127,19 @@ static const char *status_of(const char *by)
 
 void agent_end_error(struct query_agent *agent, const struct tool_error *error)
 {
+	CLEANUP(mem_freep) char *approval = mem_str(error->approval);
 	const char *status = status_of(error->by);
 	CLEANUP(mem_freep) char *text = mem_str(error->text);
 	CLEANUP(mem_freep)
-	char *hint = strcmp(status, "too_expensive") == 0 && agent->plan != NULL &&
+	char *hint = approval != NULL
+			     ? mem_format("someone the rule names says yes with: writ approval "
+					  "give %s; then: writ task answer and this task's id",
+					  approval)
+		     : strcmp(status, "too_expensive") == 0 && agent->plan != NULL &&
 				     agent->plan->query != NULL
 			     ? attempt_narrower(agent)
 			     : mem_str(error->hint);
 
-	agent_end(agent, status, text, hint);
+	agent->outcome.approval = approval;
+	agent_end(agent, approval != NULL ? "needs_approval" : status, text, hint);
 }
