@@ -1,130 +1,170 @@
 /*
- * The conditions of a rule that was read: which kinds it has, in the order of the table, each with
- * its place in the scope file. Fails on places that are not "line:column".
+ * The conditions of a rule: which kinds it has, in the order of the table, each with its place in
+ * the scope file. The list is made from the rule as it stands in a bundle; the compiler makes the
+ * same one to say the places in its order ("24:12 25:3 ..."). Fails on places that are not one
+ * "line:column" for each condition.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "policy/condition.h"
 
-struct reading {
-	struct rule *rule;
-	const struct json *places;
+struct listing {
+	bool allow;
+	condition_fn *add;
+	void *data;
 };
 
-static void find_place(const struct json *places, const char *key, struct place *ret_place)
+static void add(const struct listing *listing, enum condition_kind kind, const char *key,
+		const char *member, const struct json *want)
 {
-	const char *text = json_get_str(places, key);
-
-	*ret_place = (struct place){0, 0};
-	if (text != NULL)
-		IGNORE(sscanf(text, "%9u:%9u", &ret_place->line, &ret_place->column) != 2,
-		       "check_places() has seen it");
+	listing->add(listing->data, kind, key, member, want);
 }
 
-static void add(struct reading *reading, enum condition_kind kind, const char *key,
-		const struct json *want)
-{
-	struct rule *rule = reading->rule;
-	struct condition *condition = &rule->conditions[rule->condition_count++];
-
-	*condition = (struct condition){.kind = kind, .key = key, .want = want};
-	find_place(reading->places, key, &condition->place);
-}
-
-static void add_if(struct reading *reading, enum condition_kind kind, const char *key,
+static void add_if(const struct listing *listing, enum condition_kind kind, const char *key,
 		   const struct json *want)
 {
 	if (want != NULL)
-		add(reading, kind, key, want);
+		add(listing, kind, key, NULL, want);
 }
 
-/* One condition for each member: "arguments.rows". */
-static void add_members(struct reading *reading, enum condition_kind kind, const char *key,
+static void add_members(const struct listing *listing, enum condition_kind kind, const char *key,
 			const struct json *object)
 {
-	uint32_t item = 0;
-
-	json_each(want, object)
-	{
-		char *owned = mem_format("%s.%s", key, json_key(want));
-		struct condition *condition;
-
-		add(reading, kind, owned, want);
-		condition = &reading->rule->conditions[reading->rule->condition_count - 1];
-		condition->owned_key = owned;
-		condition->item = item++;
-	}
+	json_each(want, object) add(listing, kind, key, json_key(want), want);
 }
 
-static void add_time(struct reading *reading, const struct json *time)
+static void add_time(const struct listing *listing, const struct json *time)
 {
-	add_if(reading, CONDITION_FROM, "time.from", json_get(time, "from"));
-	add_if(reading, CONDITION_UNTIL, "time.until", json_get(time, "until"));
-	add_if(reading, CONDITION_DAYS, "time.days", json_get(time, "days"));
-	add_if(reading, CONDITION_HOURS, "time.hours", json_get(time, "hours"));
+	static const struct {
+		enum condition_kind kind;
+		const char *member;
+	} parts[] = {{CONDITION_FROM, "from"},
+		     {CONDITION_UNTIL, "until"},
+		     {CONDITION_DAYS, "days"},
+		     {CONDITION_HOURS, "hours"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		if (json_get(time, parts[i].member) != NULL)
+			add(listing, parts[i].kind, "time", parts[i].member,
+			    json_get(time, parts[i].member));
 }
 
-static void add_data(struct reading *reading, const struct json *data)
+static void add_data(const struct listing *listing, const struct json *data)
 {
 	const struct json *tables = json_get(data, "tables");
-	const struct json *functions = json_get(data, "functions");
 
-	if (reading->rule->data.kind == DATA_ALL)
-		return; /* nothing is asked of the call */
-	if (reading->rule->data.kind == DATA_NONE) {
-		add(reading, CONDITION_DATABASE, "data", data);
+	if (json_type(data) !=
+	    JSON_OBJECT) { /* all asks nothing of a call, none that it has none */
+		if (listing->allow)
+			add(listing, CONDITION_DATABASE, "data", NULL, data);
 		return;
 	}
-	add(reading, CONDITION_DATABASE, "data.database", json_get(data, "database"));
-	if (reading->rule->effect != EFFECT_ALLOW) {
-		add(reading, CONDITION_TOUCHES, "data", data);
+	add(listing, CONDITION_DATABASE, "data", "database", json_get(data, "database"));
+	if (!listing->allow) {
+		add(listing, CONDITION_TOUCHES, "data", NULL, data);
 		return;
 	}
-	add(reading, CONDITION_TABLES, "data.tables", tables);
-	add(reading, CONDITION_COLUMNS, "data.tables", tables);
-	add(reading, CONDITION_FUNCTIONS, "data.functions", functions);
+	add(listing, CONDITION_TABLES, "data", "tables", tables);
+	add(listing, CONDITION_COLUMNS, "data", "tables", tables);
+	add(listing, CONDITION_FUNCTIONS, "data", "functions", json_get(data, "functions"));
 }
 
-/* Digits, a colon, digits, and nothing else. */
-static bool is_place(const char *text)
+void conditions_each(const struct json *rule, bool allow, condition_fn *each, void *data)
 {
-	size_t line = text == NULL ? 0 : strspn(text, "0123456789");
-	size_t column = line == 0 || text[line] != ':' ? 0 : strspn(text + line + 1, "0123456789");
+	const struct listing listing = {allow, each, data};
 
-	return line > 0 && line < 10 && column > 0 && column < 10 &&
-	       text[line + 1 + column] == '\0';
+	add(&listing, CONDITION_AGENTS, "agents", NULL, json_get(rule, "agents"));
+	add(&listing, CONDITION_TOOLS, "tools", NULL, json_get(rule, "tools"));
+	add_if(&listing, CONDITION_PHASE, "phase", json_get(rule, "phase"));
+	add(&listing, CONDITION_USERS, "users", NULL, json_get(rule, "users"));
+	add_if(&listing, CONDITION_TENANTS, "tenants", json_get(rule, "tenants"));
+	add_if(&listing, CONDITION_ENVIRONMENTS, "environments", json_get(rule, "environments"));
+	add_time(&listing, json_get(rule, "time"));
+	add_members(&listing, CONDITION_ATTRIBUTE, "attributes", json_get(rule, "attributes"));
+	add_data(&listing, json_get(rule, "data"));
+	add_members(&listing, CONDITION_ARGUMENT, "arguments", json_get(rule, "arguments"));
+	if (allow)
+		add_if(&listing, CONDITION_CLOSED, "arguments", json_get(rule, "arguments"));
 }
 
-static int check_places(const struct json *places, struct err *err)
+struct reading {
+	struct rule *rule;
+	const char *places; /* what is left of them; NULL without */
+	bool sound;
+};
+
+static bool read_number(const char **text, uint32_t *ret_number)
 {
-	if (places != NULL && json_type(places) != JSON_OBJECT)
-		return err_set(err, ERR_INVALID, "places must be an object");
-	json_each(place, places) if (!is_place(json_str(place))) return err_set(
-		err, ERR_INVALID, "places: %.80s is not line:column", json_key(place));
-	return 0;
+	size_t digits = strspn(*text, "0123456789");
+
+	*ret_number = 0;
+	for (size_t i = 0; i < digits && digits < 10; i++)
+		*ret_number = *ret_number * 10 + (uint32_t)((*text)[i] - '0');
+	*text += digits;
+	return digits > 0 && digits < 10;
+}
+
+static bool read_place(const char **text, struct place *ret_place)
+{
+	if (!read_number(text, &ret_place->line) || **text != ':')
+		return false;
+	++*text;
+	if (!read_number(text, &ret_place->column))
+		return false;
+	if (**text == ' ')
+		++*text;
+	return true;
+}
+
+static const char *static_key(const char *key, const char *member)
+{
+	static const struct {
+		const char *key, *member, *whole;
+	} known[] = {{"data", "tables", "data.tables"},	      {"data", "database", "data.database"},
+		     {"data", "functions", "data.functions"}, {"time", "from", "time.from"},
+		     {"time", "until", "time.until"},	      {"time", "days", "time.days"},
+		     {"time", "hours", "time.hours"}};
+
+	if (member == NULL)
+		return key;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(known[i].key, key) == 0 && strcmp(known[i].member, member) == 0)
+			return known[i].whole;
+	return NULL;
+}
+
+static void take(void *data, enum condition_kind kind, const char *key, const char *member,
+		 const struct json *want)
+{
+	struct reading *reading = data;
+	struct rule *rule = reading->rule;
+	struct condition *condition = &rule->conditions[rule->condition_count];
+
+	*condition = (struct condition){.kind = kind, .want = want};
+	condition->key = static_key(key, member);
+	if (condition->key == NULL) {
+		condition->owned_key = mem_format("%s.%s", key, member);
+		condition->key = condition->owned_key;
+	}
+	if (rule->condition_count > 0 && condition[-1].kind == kind)
+		condition->item = condition[-1].item + 1;
+	if (reading->places != NULL && !read_place(&reading->places, &condition->place))
+		reading->sound = false;
+	rule->condition_count++;
 }
 
 int bundle_conditions_read(struct rule *rule, const struct json *json, struct err *err)
 {
-	struct reading reading = {rule, json_get(json, "places")};
+	const struct json *places = json_get(json, "places");
+	struct reading reading = {rule, json_str(places), true};
 
-	if (check_places(reading.places, err) < 0)
-		return -1;
 	rule->conditions =
 		mem_array(CONDITION_KIND_COUNT + rule->attribute_count + rule->argument_count,
 			  sizeof(*rule->conditions));
-	add(&reading, CONDITION_AGENTS, "agents", json_get(json, "agents"));
-	add(&reading, CONDITION_TOOLS, "tools", json_get(json, "tools"));
-	add_if(&reading, CONDITION_PHASE, "phase", json_get(json, "phase"));
-	add(&reading, CONDITION_USERS, "users", json_get(json, "users"));
-	add_if(&reading, CONDITION_TENANTS, "tenants", json_get(json, "tenants"));
-	add_if(&reading, CONDITION_ENVIRONMENTS, "environments", json_get(json, "environments"));
-	add_time(&reading, json_get(json, "time"));
-	add_members(&reading, CONDITION_ATTRIBUTE, "attributes", json_get(json, "attributes"));
-	add_data(&reading, json_get(json, "data"));
-	add_members(&reading, CONDITION_ARGUMENT, "arguments", json_get(json, "arguments"));
-	if (rule->effect == EFFECT_ALLOW)
-		add_if(&reading, CONDITION_CLOSED, "arguments", json_get(json, "arguments"));
+	conditions_each(json, rule->effect == EFFECT_ALLOW, take, &reading);
+	if ((places != NULL && reading.places == NULL) || !reading.sound ||
+	    (reading.places != NULL && *reading.places != '\0'))
+		return err_set(err, ERR_INVALID,
+			       "places must be line:column for each condition, in their order");
 	return 0;
 }

@@ -218,7 +218,7 @@ MUST_CHECK int bundle_terms_read(const struct json *json, struct rule *rule, str
 MUST_CHECK int bundle_matchers_read(const struct json *json, struct rule *rule, struct err *err);
 void rule_data_clear(struct rule_data *data);
 
-/* bundle_conditions.c; the rule is read already. places: "users" -> "24:12", may be NULL */
+/* bundle_conditions.c; the rule is read already. places: "24:12 25:3 ...", one for each condition, or absent */
 MUST_CHECK int bundle_conditions_read(struct rule *rule, const struct json *json, struct err *err);
 
 /* bundle_index.c */

@@ -191,6 +191,20 @@ static struct json *compile_constraint(struct compile *compile, const struct yam
 	return json;
 }
 
+/* Members in the order in which the bundle has them, so that places can be told by order. Takes
+ * object. */
+static struct json *in_order(struct json *object)
+{
+	CLEANUP(buf_clear) struct buf text = BUF_INIT;
+	struct json *sorted = NULL;
+
+	json_write_canonical(object, &text);
+	if (json_parse(text.bytes, text.len, text.len, &sorted, NULL) < 0)
+		return object; /* what we write we can read; the bundle's reader would say so */
+	json_free(object);
+	return sorted;
+}
+
 static const struct argument_word *find_argument(const struct tool_word *tool, const char *name)
 {
 	for (size_t i = 0; i < TOOL_WORD_ARGUMENTS_MAX && tool->arguments[i].name != NULL; i++)
@@ -302,7 +316,7 @@ static void compile_call_arguments(struct compile *compile, const struct yaml *n
 	}
 	if (strcmp(effect, "allow") == 0 && compile->check.problems->error_count == errors)
 		check_closed(compile, node, arguments, tools);
-	json_set(json, "arguments", arguments);
+	json_set(json, "arguments", in_order(arguments));
 }
 
 static void compile_attributes(struct compile *compile, const struct yaml *node, struct json *json)
@@ -330,7 +344,7 @@ static void compile_attributes(struct compile *compile, const struct yaml *node,
 		else
 			json_free(constraint);
 	}
-	json_set(json, "attributes", attributes);
+	json_set(json, "attributes", in_order(attributes));
 }
 
 void compile_matchers(struct compile *compile, const struct yaml *rule, const char *effect,

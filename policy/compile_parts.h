@@ -21,6 +21,7 @@ struct compile {
 	struct symbols rule_ids;
 	char **rule_places; /* owned; where each id stands, by symbol */
 	size_t rule_place_count;
+	size_t rule_place_room;
 	struct json *zones; /* owned, as tags */
 	struct json *tags;  /* tag -> database -> table -> columns */
 	/* of the file being compiled */

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "policy/compile_parts.h"
+#include "policy/condition.h"
 #include "policy/vocabulary.h"
 #include "writ/limits.h"
 
@@ -186,7 +187,11 @@ static const char *compile_rule_id(struct compile *compile, const struct yaml *r
 		return id;
 	}
 	/* Symbols are handed out in order, so each new one is the next. */
-	compile->rule_places = mem_grow(compile->rule_places, (symbol + 1) * sizeof(char *));
+	if (symbol >= compile->rule_place_room) {
+		compile->rule_place_room = symbol * 2 + 64;
+		compile->rule_places =
+			mem_grow(compile->rule_places, compile->rule_place_room * sizeof(char *));
+	}
 	while (compile->rule_place_count <= symbol)
 		compile->rule_places[compile->rule_place_count++] = NULL;
 	compile->rule_places[symbol] = place_of(node);
@@ -223,41 +228,35 @@ static void compile_rule_subject(struct compile *compile, const struct yaml *rul
 		       "tools", "tool", (struct words){tools, tool_word_count}, false, takes_away));
 }
 
-static void add_place(struct json *places, const char *key, const struct yaml *node)
+struct placing {
+	const struct yaml *rule;
+	struct buf text;
+};
+
+static void add_place(void *data, enum condition_kind kind, const char *key, const char *member,
+		      const struct json *want)
 {
-	CLEANUP(mem_freep) char *text = NULL;
+	struct placing *placing = data;
+	const struct yaml *node = yaml_get(placing->rule, key);
+	const struct yaml *inner = NULL;
 
-	if (node == NULL)
-		return;
-	text = mem_format("%d:%d", yaml_line(node), yaml_column(node));
-	json_set_str(places, key, text);
-}
-
-static void add_places_in(struct json *places, const char *prefix, const struct yaml *map)
-{
-	if (map == NULL || yaml_kind(map) != YAML_MAP)
-		return;
-	for (size_t i = 0; i < yaml_len(map); i++) {
-		CLEANUP(mem_freep)
-		char *key = mem_format("%s.%s", prefix, yaml_text(yaml_key(map, i)));
-
-		add_place(places, key, yaml_value(map, i));
-	}
+	(void)kind;
+	(void)want;
+	if (member != NULL && node != NULL && yaml_kind(node) == YAML_MAP)
+		inner = yaml_get(node, member);
+	node = inner != NULL ? inner : node != NULL ? node : placing->rule;
+	buf_addf(&placing->text, "%s%d:%d", placing->text.len > 0 ? " " : "", yaml_line(node),
+		 yaml_column(node));
 }
 
 /* Where each condition stands, for traces and messages; the rule's own place names the file. */
-static struct json *compile_places(const struct yaml *rule)
+static void compile_places(const struct yaml *rule, bool allow, struct json *json)
 {
-	static const char *const keys[] = {"phase",	   "agents", "users",	  "tenants",
-					   "environments", "tools",  "arguments", "data"};
-	static const char *const maps[] = {"time", "attributes", "arguments", "data"};
-	struct json *places = json_object();
+	struct placing placing = {rule, BUF_INIT};
 
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		add_place(places, keys[i], yaml_get(rule, keys[i]));
-	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
-		add_places_in(places, maps[i], yaml_get(rule, maps[i]));
-	return places;
+	conditions_each(json, allow, add_place, &placing);
+	json_set_str(json, "places", buf_str(&placing.text));
+	buf_clear(&placing.text);
 }
 
 static void compile_rule(struct compile *compile, const struct yaml *rule)
@@ -274,7 +273,6 @@ static void compile_rule(struct compile *compile, const struct yaml *rule)
 	json = json_object();
 	limits = yaml_get(rule, "per_call");
 	json_set_str(json, "at", at);
-	json_set(json, "places", compile_places(rule));
 	json_set_str(json, "id", compile_rule_id(compile, rule));
 	effect = check_word(check, check_member(check, rule, "a rule", "effect", "effect: allow"),
 			    "effect", (struct words){effects, ARRAY_LEN(effects)});
@@ -298,6 +296,7 @@ static void compile_rule(struct compile *compile, const struct yaml *rule)
 		compile_when(compile, rule, effect, json);
 		compile_matchers(compile, rule, effect, json);
 		compile_terms(compile, rule, effect, json);
+		compile_places(rule, strcmp(effect, "allow") == 0, json);
 	}
 	json_push(compile->rules, json);
 }

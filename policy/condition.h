@@ -70,6 +70,12 @@ struct condition_type {
 
 extern const struct condition_type condition_types[CONDITION_KIND_COUNT];
 
+/* Every condition of a rule as it stands in a bundle, in the order of its conditions in memory.
+ * member: below key, or NULL: ("data", "tables"), ("arguments", "rows"). */
+typedef void condition_fn(void *data, enum condition_kind kind, const char *key, const char *member,
+			  const struct json *want);
+void conditions_each(const struct json *rule, bool allow, condition_fn *each, void *data);
+
 /* "users: [group:sales]" */
 void condition_want(const struct condition *condition, struct buf *out);
 /* "scopes/sales.yaml:24:12"; without a place of its own the rule's. */

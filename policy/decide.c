@@ -247,12 +247,14 @@ static void conclude(const struct outcomes *outcomes, const struct fact_ids *ids
 	}
 }
 
-static void decide_ids(const struct bundle *bundle, const struct fact_ids *ids,
-		       struct verdict *verdict)
+void policy_decide_ids(const struct bundle *bundle, const struct fact_ids *ids,
+		       struct verdict *ret_verdict)
 {
 	struct candidates candidates = bundle_candidates(bundle, ids->agent, ids->tool);
 	struct outcomes outcomes = {0};
 
+	memset(ret_verdict, 0, sizeof(*ret_verdict));
+	ret_verdict->effect = EFFECT_DENY;
 	for (size_t s = 0; s < candidates.count; s++) {
 		const struct index_span *span = candidates.spans[s];
 		const uint32_t *rules = bundle->index.rules + span->start;
@@ -260,7 +262,7 @@ static void decide_ids(const struct bundle *bundle, const struct fact_ids *ids,
 		for (size_t i = 0; i < span->count; i++)
 			try_rule(&bundle->rules[rules[i]], ids, &outcomes);
 	}
-	conclude(&outcomes, ids, verdict);
+	conclude(&outcomes, ids, ret_verdict);
 }
 
 void policy_decide(const struct bundle *bundle, const struct call_facts *facts,
@@ -268,18 +270,20 @@ void policy_decide(const struct bundle *bundle, const struct call_facts *facts,
 {
 	CLEANUP(facts_clear) struct fact_ids ids;
 
-	memset(ret_verdict, 0, sizeof(*ret_verdict));
-	ret_verdict->effect = EFFECT_DENY;
 	if (!facts_read(bundle, facts, &ids)) {
+		memset(ret_verdict, 0, sizeof(*ret_verdict));
+		ret_verdict->effect = EFFECT_DENY;
 		ret_verdict->code = "malformed";
 		reason_add(ret_verdict, "the description of the call is malformed");
 		return;
 	}
 	if (bundle_agent_find(bundle, facts->agent) == NULL) {
+		memset(ret_verdict, 0, sizeof(*ret_verdict));
+		ret_verdict->effect = EFFECT_DENY;
 		ret_verdict->code = "unknown_agent";
 		reason_add(ret_verdict, "no scope file defines agent ");
 		reason_add(ret_verdict, facts->agent);
 		return;
 	}
-	decide_ids(bundle, &ids, ret_verdict);
+	policy_decide_ids(bundle, &ids, ret_verdict);
 }

@@ -45,4 +45,8 @@ struct fact_ids {
 bool facts_read(const struct bundle *bundle, const struct call_facts *facts, struct fact_ids *ids);
 void facts_clear(struct fact_ids *ids);
 
+/* policy_decide() of facts that were read and sound, of an agent the bundle knows. */
+void policy_decide_ids(const struct bundle *bundle, const struct fact_ids *ids,
+		       struct verdict *ret_verdict);
+
 #endif

@@ -40,8 +40,8 @@ void symbols_init(struct symbols *symbols)
 {
 	symbols->count = 1;
 	symbols->slot_count = SLOTS_FIRST;
-	symbols->texts = mem_array(1, sizeof(*symbols->texts));
-	symbols->lens = mem_array(1, sizeof(*symbols->lens));
+	symbols->texts = mem_array(SLOTS_FIRST, sizeof(*symbols->texts));
+	symbols->lens = mem_array(SLOTS_FIRST, sizeof(*symbols->lens));
 	symbols->slots = mem_array(SLOTS_FIRST, sizeof(*symbols->slots));
 }
 
@@ -68,6 +68,8 @@ static void put(struct symbols *symbols, symbol_t id)
 static void grow_slots(struct symbols *symbols)
 {
 	symbols->slot_count *= 2;
+	symbols->texts = mem_grow(symbols->texts, symbols->slot_count * sizeof(*symbols->texts));
+	symbols->lens = mem_grow(symbols->lens, symbols->slot_count * sizeof(*symbols->lens));
 	mem_free(symbols->slots);
 	symbols->slots = mem_array(symbols->slot_count, sizeof(*symbols->slots));
 	for (size_t i = 1; i < symbols->count; i++)
@@ -108,8 +110,6 @@ static symbol_t add(struct symbols *symbols, const char *text, bool folded)
 	if (id != SYMBOL_NONE)
 		return id;
 	id = (symbol_t)symbols->count++;
-	symbols->texts = mem_grow(symbols->texts, symbols->count * sizeof(*symbols->texts));
-	symbols->lens = mem_grow(symbols->lens, symbols->count * sizeof(*symbols->lens));
 	symbols->texts[id] = mem_strn(text, len);
 	symbols->lens[id] = (uint32_t)len;
 	for (size_t i = 0; folded && i < len; i++)

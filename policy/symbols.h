@@ -14,7 +14,7 @@ typedef uint32_t symbol_t;
 #define SYMBOL_NONE 0u
 
 struct symbols {
-	char **texts; /* owned; texts[id], texts[0] unused */
+	char **texts; /* owned, room for slot_count; texts[id], texts[0] unused */
 	uint32_t *lens;
 	uint32_t *slots; /* open addressing; 0 is free */
 	size_t count;	 /* ids in use, with 0 */

@@ -21,8 +21,8 @@
 #define DENY_SALARY                                                                                \
 	"{\"agents\":\"all\",\"at\":\"scopes/hr.yaml:9\",\"data\":{\"database\":\"sales\","        \
 	"\"functions\":[],\"tables\":{\"people\":[\"salary\"]}},\"effect\":\"deny\",\"id\":"       \
-	"\"no-salary\",\"places\":{\"agents\":\"10:13\",\"data\":\"12:11\",\"data.database\":"     \
-	"\"12:21\"},\"tools\":[\"describe_table\"],\"users\":[\"tenant:emea\"]}"
+	"\"no-salary\",\"places\":\"10:13 11:12 9:5 12:21 "                                        \
+	"12:11\",\"tools\":[\"describe_table\"],\"users\":[\"tenant:emea\"]}"
 
 static struct bundle *bundle_of(const char *rules)
 {
@@ -106,7 +106,7 @@ static void test_a_rule_of_another_tool_is_told_as_not_selected(void **state)
 	condition_is(&trace.rules[1], 1, "tools", OUTCOME_FAILS, "run_query");
 	condition_is(&trace.rules[1], 2, "users", OUTCOME_FAILS, "user:alice, group:sales");
 	assert_string_equal(trace.rules[1].conditions[0].at, "scopes/hr.yaml:10:13");
-	assert_string_equal(trace.rules[1].conditions[2].at, "scopes/hr.yaml:9");
+	assert_string_equal(trace.rules[1].conditions[2].at, "scopes/hr.yaml:9:5");
 	assert_string_equal(trace.rules[1].conditions[3].at, "scopes/hr.yaml:12:21");
 	assert_string_equal(trace.rules[1].conditions[4].at, "scopes/hr.yaml:12:11");
 	policy_trace_clear(&trace);
