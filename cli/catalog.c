@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/client.h"
+#include "cli/program_roles.h"
 #include "cli/spawn.h"
 
 #define ANSWER_WAIT_S 20
@@ -23,7 +24,15 @@ static int start(const struct json *service, const struct json *source, int fd, 
 	const char *sandbox = json_get_str(service, "sandbox");
 	const char *args[4] = {json_key(source), json_get_str(source, "path")};
 	struct spawn spawn = {.program = "writ-sqlite", .args = args, .fd_count = 1};
+	struct program_roles roles;
+	bool used = false;
 
+	/* Nothing runs as root, this connector no more than the service's. */
+	if (geteuid() == 0 &&
+	    program_roles_read(service, json_get_str(service, "workspace"), &roles, &used, err) < 0)
+		return -1;
+	if (used)
+		spawn.user = &roles.users[ROLE_SQLITE];
 	if (sandbox != NULL && strcmp(sandbox, "reduced") == 0)
 		args[2] = "--reduced";
 	spawn.fds[0] = fd;
