@@ -64,10 +64,9 @@ static bool step_takes(const struct json_step *step, const struct json *child, s
 		return json_key(child) != NULL && strcmp(step->name, json_key(child)) == 0;
 	case STEP_INDEX:
 		return json_key(child) == NULL && step->index == index;
-	case STEP_EACH:
-		break;
+	default: /* each */
+		return json_key(child) == NULL;
 	}
-	return json_key(child) == NULL;
 }
 
 /* The first value below this one that no path leads to. paths: a bit for each argument whose path

@@ -122,18 +122,14 @@ struct matcher *matcher_new(const struct json *constraint)
 		break;
 	case MATCH_WILDCARD:
 		break;
-	case MATCH_ALL:
-	case MATCH_ANY:
+	default: /* all, any */
 		read_clauses(json_get(constraint, "constraints"), matcher);
-		break;
 	}
 	return matcher;
 }
 
 void matcher_free(struct matcher *matcher)
 {
-	if (matcher == NULL)
-		return;
 	for (size_t i = 0; i < matcher->clause_count; i++)
 		matcher_free(matcher->clauses[i]);
 	mem_free(matcher->clauses);
@@ -218,11 +214,9 @@ bool matcher_passes(const struct matcher *matcher, const struct json *value)
 		return all_pass(matcher, value);
 	case MATCH_ANY:
 		return any_passes(matcher, value);
-	case MATCH_EXACT:
-	case MATCH_ONE_OF:
-		break;
+	default: /* exact, one_of */
+		return lists(matcher, value);
 	}
-	return lists(matcher, value);
 }
 
 /* Is some value of the list of the same type? An empty list speaks of no type, and is clear. */
@@ -263,10 +257,7 @@ bool matcher_clear(const struct matcher *matcher, const struct json *value)
 		return clauses_clear(matcher, value, false);
 	case MATCH_ANY:
 		return clauses_clear(matcher, value, true);
-	case MATCH_EXACT:
-	case MATCH_ONE_OF:
-	case MATCH_NOT_ONE_OF:
-		break;
+	default: /* lists of values */
+		return knows_type(matcher, value);
 	}
-	return knows_type(matcher, value);
 }

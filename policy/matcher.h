@@ -15,7 +15,7 @@ struct matcher;
 
 /* constraint must be valid and outlive the matcher. */
 struct matcher *matcher_new(const struct json *constraint);
-void matcher_free(struct matcher *matcher); /* NULL is fine */
+void matcher_free(struct matcher *matcher);
 
 bool matcher_passes(const struct matcher *matcher, const struct json *value);
 bool matcher_clear(const struct matcher *matcher, const struct json *value);

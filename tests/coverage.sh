@@ -9,13 +9,14 @@ build=${1:-build-cov}
 files="decide.c condition.c condition_test.c condition_when.c condition_argument.c matcher.c constraint.c"
 tests="decide decide_random trace conditions constraint"
 
+mkdir -p "$build"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=gcc \
-	-DCMAKE_C_FLAGS="--coverage -O0" >"$build.log" 2>&1 || { cat "$build.log"; exit 3; }
+	-DCMAKE_C_FLAGS="--coverage -O0" >"$build/log" 2>&1 || { cat "$build/log"; exit 3; }
 # shellcheck disable=SC2046 # the names are our own
-ninja -C "$build" $(for t in $tests; do echo "test_$t"; done) >>"$build.log" 2>&1 || { tail -20 "$build.log"; exit 3; }
+ninja -C "$build" $(for t in $tests; do echo "test_$t"; done) >>"$build/log" 2>&1 || { tail -20 "$build/log"; exit 3; }
 find "$build" -name '*.gcda' -delete
 for t in $tests; do
-	WRIT_SOURCE=$PWD "$build/tests/test_$t" >"$build.log" 2>&1 || { cat "$build.log"; exit 3; }
+	WRIT_SOURCE=$PWD "$build/tests/test_$t" >"$build/log" 2>&1 || { cat "$build/log"; exit 3; }
 done
 
 failed=0

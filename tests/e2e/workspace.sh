@@ -37,7 +37,7 @@ has "  and said" "$err" "audit.pub names another key"
 ws=$(fresh sales w9); mkdir "$ws/bin"; cp "$WRIT_PLACE"/bin/writ "$ws/bin/"
 run "$ws/bin/writ" ask -C "$ws" "$question"
 is "a missing program is no hang" "$code" 3
-has "  and named" "$err" "writ-broker is missing"
+has "  and named" "$err" "is missing or cannot be run"
 run writ ask -C "$WRIT_PLACE" "$question"
 is "no workspace: wrong usage" "$code" 2
 run writ ask -C "$WRIT_PLACE/nowhere" "$question"

@@ -25,6 +25,7 @@ static const char *const naive_constraints[] = {
 	"{\"constraint_type\":\"range\",\"min\":1,\"max\":3}",
 	"{\"constraint_type\":\"range\",\"min\":1,\"min_inclusive\":false}",
 	"{\"constraint_type\":\"range\",\"max\":3,\"max_inclusive\":false}",
+	"{\"constraint_type\":\"range\",\"min\":1,\"max\":1,\"max_inclusive\":false}",
 	"{\"constraint_type\":\"one_of\",\"values\":[1,\"a\"]}",
 	"{\"constraint_type\":\"one_of\",\"values\":[]}",
 	"{\"constraint_type\":\"not_one_of\",\"excluded\":[\"a\",\"b\"]}",
@@ -227,8 +228,9 @@ static enum outcome naive_argument(const struct naive_when *when, size_t path,
 {
 	const struct json *f = json_get(arguments, "f");
 	const struct json *l = json_get(arguments, "l");
-	const struct json *const found[] = {json_get(arguments, "rows"), json_get(arguments, "sql"),
-					    f, json_get(f, "x"), json_at(json_get(f, "y"), 0)};
+	const struct json *const found[] = {
+		json_get(arguments, "rows"), json_get(arguments, "sql"), f, json_get(f, "x"),
+		json_type(json_get(f, "y")) == JSON_ARRAY ? json_at(json_get(f, "y"), 0) : NULL};
 	enum outcome result = allow ? OUTCOME_HOLDS : OUTCOME_FAILS;
 
 	if (path < ARRAY_LEN(found))
@@ -275,7 +277,7 @@ static bool naive_closed(const struct naive_when *when, const struct json *argum
 				return false;
 			if (y && (json_len(part) > 1 ||
 				  (json_type(part) == JSON_OBJECT && json_len(part) > 0)))
-				return false;
+				return false; /* of its elements only the first is named */
 		}
 	}
 	return true;
@@ -372,6 +374,8 @@ static struct json *naive_random_arguments(void)
 		buf_addf(&text, ",\"sql\":%s", naive_value());
 	if (chance(30))
 		buf_addf(&text, ",\"f\":{\"x\":%s,\"y\":[%s]}", naive_value(), naive_value());
+	else if (chance(20))
+		buf_addf(&text, ",\"f\":{\"y\":%s}", naive_value());
 	else if (chance(20))
 		buf_addf(&text, ",\"f\":%s", naive_value());
 	if (chance(30))

@@ -449,6 +449,53 @@ static void test_limits_and_approvals_come_with_the_verdict(void **state)
 	bundle_free(bundle);
 }
 
+static void test_more_limits_than_can_be_held_deny(void **state)
+{
+	CLEANUP(buf_clear) struct buf text = BUF_INIT;
+	struct bundle *bundle;
+	struct verdict verdict;
+
+	(void)state;
+	for (int rules = 4; rules <= 5; rules++) {
+		buf_reset(&text);
+		buf_add_str(&text, HEAD "rules:\n");
+		for (int i = 0; i < rules; i++)
+			buf_addf(
+				&text,
+				"  - {id: r%d, effect: allow, agents: [q], users: everyone, tools: "
+				"[run_query], " DATA
+				", limits: [{running: 1, each: [user]}, {running: "
+				"2, each: [agent]}, {running: 3, each: [tool]}, {running: 4, each: "
+				"together}]}\n",
+				i);
+		bundle = compiled(buf_str(&text), false);
+		policy_decide(bundle, &query, &verdict);
+		assert_string_equal(verdict.code, rules == 4 ? "allowed" : "too_many_limits");
+		assert_int_equal(verdict.effect, rules == 4 ? EFFECT_ALLOW : EFFECT_DENY);
+		assert_int_equal(verdict.rate_count, rules == 4 ? 16 : 0);
+		bundle_free(bundle);
+	}
+}
+
+static void test_a_trace_tells_numbers_and_rules_without_a_line(void **state)
+{
+	struct bundle *bundle = compiled(
+		HEAD "rules:\n" ALLOW("tools: [run_query], " DATA ", time: {days: [mon, sun]}"),
+		false);
+	struct call_facts facts = query;
+	struct policy_trace trace;
+	struct verdict verdict;
+
+	(void)state;
+	facts.setting.now_s = at("2026-12-01T08:12:00.000000Z");
+	policy_decide_traced(bundle, &facts, &verdict, &trace);
+	assert_string_equal(trace.rules[0].conditions[3].want, "time.days: [0, 6]");
+	assert_string_equal(trace.rules[0].conditions[3].saw, "Tue 2026-12-01 09:12 Europe/Berlin");
+	assert_string_equal(trace.rules[0].conditions[3].at, "scopes/x.yaml:8:149");
+	policy_trace_clear(&trace);
+	bundle_free(bundle);
+}
+
 static void test_an_approval_satisfies_nothing_but_ask_rules(void **state)
 {
 	struct bundle *bundle =
@@ -572,6 +619,8 @@ int main(void)
 		cmocka_unit_test(test_a_tag_takes_its_columns_away_in_any_case),
 		cmocka_unit_test(test_named_lists_stand_for_their_items),
 		cmocka_unit_test(test_limits_and_approvals_come_with_the_verdict),
+		cmocka_unit_test(test_more_limits_than_can_be_held_deny),
+		cmocka_unit_test(test_a_trace_tells_numbers_and_rules_without_a_line),
 		cmocka_unit_test(test_an_approval_satisfies_nothing_but_ask_rules),
 		cmocka_unit_test(test_slips_are_mistakes_with_a_word_of_help),
 		cmocka_unit_test(test_known_columns_make_slips_in_tags_mistakes),

@@ -234,6 +234,26 @@ static void test_all_needs_a_clause_of_its_own_for_each_of_the_parent(void **sta
 	assert_true(subsumes(WILD, ALL(EXACT("5"))));
 }
 
+static void test_all_with_more_clauses_than_may_be_subsumes_nothing(void **state)
+{
+	struct buf text = BUF_INIT;
+
+	(void)state;
+	for (int count = 64; count <= 65; count++) {
+		buf_reset(&text);
+		for (int i = 0; i < count; i++)
+			buf_addf(&text, "%s" WILD, i > 0 ? "," : "");
+		CLEANUP(mem_freep)
+		char *many = mem_format("{\"constraint_type\":\"all\",\"constraints\":[%s]}",
+					buf_str(&text));
+
+		assert_int_equal(subsumes(many, many), count == 64);
+		assert_int_equal(subsumes(ALL(WILD), many), count == 64);
+		assert_false(subsumes(many, ALL(WILD)));
+	}
+	buf_clear(&text);
+}
+
 static void test_any_needs_every_clause_under_some_clause_of_the_parent(void **state)
 {
 	(void)state;
@@ -399,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_a_range_may_only_become_tighter),
 		cmocka_unit_test(test_lists_narrow_in_their_own_direction),
 		cmocka_unit_test(test_all_needs_a_clause_of_its_own_for_each_of_the_parent),
+		cmocka_unit_test(test_all_with_more_clauses_than_may_be_subsumes_nothing),
 		cmocka_unit_test(test_any_needs_every_clause_under_some_clause_of_the_parent),
 		cmocka_unit_test(test_an_unknown_type_neither_passes_nor_subsumes),
 		cmocka_unit_test(

@@ -599,6 +599,29 @@ static void within_grant(const struct bundle *bundle, const struct call_facts *f
 	json_free(arguments);
 }
 
+/* The trace tells the same verdict, and of each rule what the naive evaluator finds; a rule that
+ * was not selected fails in what the index goes by. */
+static void traced(const struct bundle *bundle, const struct naive_bundle *naive,
+		   const struct call_facts *facts, const struct verdict *decided)
+{
+	struct policy_trace trace;
+	struct verdict verdict;
+
+	policy_decide_traced(bundle, facts, &verdict, &trace);
+	assert_string_equal(verdict.code, decided->code);
+	assert_string_equal(verdict.reason, decided->reason);
+	assert_int_equal(trace.rule_count, naive->count);
+	for (size_t i = 0; i < naive->count; i++) {
+		const struct rule_trace *rule = &trace.rules[i];
+
+		assert_int_equal(rule->outcome, naive_test(&naive->rules[i], facts));
+		assert_true(rule->selected || (rule->outcome == OUTCOME_FAILS && rule->failed < 2));
+		assert_true(rule->failed == rule->condition_count ||
+			    rule->conditions[rule->failed].outcome == rule->outcome);
+	}
+	policy_trace_clear(&trace);
+}
+
 static void test_decisions_agree_with_a_naive_evaluator(void **state)
 {
 	size_t seen[3] = {0};
@@ -623,6 +646,8 @@ static void test_decisions_agree_with_a_naive_evaluator(void **state)
 			compare(&naive, &verdict, &call.facts);
 			seen[verdict.effect]++;
 			unclear += strcmp(verdict.code, "rule_unclear") == 0;
+			if (c % 64 == 0)
+				traced(bundle, &naive, &call.facts, &verdict);
 			if (verdict.effect != EFFECT_ALLOW)
 				continue;
 			assert_true(policy_tool_visible(bundle, call.facts.agent,

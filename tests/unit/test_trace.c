@@ -140,6 +140,22 @@ static void test_a_rule_that_decides_holds_in_all_its_conditions(void **state)
 	policy_trace_clear(&trace);
 }
 
+static void test_a_rule_whose_file_is_unknown_keeps_its_words(void **state)
+{
+	CLEANUP(bundle_freep)
+	struct bundle *bundle = bundle_of(
+		"{\"agents\":\"all\",\"at\":\"somewhere\",\"data\":\"all\",\"effect\":\"deny\","
+		"\"id\":"
+		"\"x\",\"places\":\"1:1 2:2 3:3\",\"tools\":\"all\",\"users\":\"everyone\"}");
+	struct policy_trace trace;
+	struct verdict verdict;
+
+	(void)state;
+	policy_decide_traced(bundle, &query, &verdict, &trace);
+	assert_string_equal(trace.rules[0].conditions[0].at, "somewhere");
+	policy_trace_clear(&trace);
+}
+
 static void test_a_long_list_is_cut_where_it_is_shown(void **state)
 {
 	CLEANUP(bundle_freep) struct bundle *bundle = bundle_of(SAMPLE_READ_SALES);
@@ -190,6 +206,7 @@ int main(void)
 		cmocka_unit_test(test_every_condition_of_every_rule_is_told_with_what_it_saw),
 		cmocka_unit_test(test_a_rule_of_another_tool_is_told_as_not_selected),
 		cmocka_unit_test(test_a_rule_that_decides_holds_in_all_its_conditions),
+		cmocka_unit_test(test_a_rule_whose_file_is_unknown_keeps_its_words),
 		cmocka_unit_test(test_a_long_list_is_cut_where_it_is_shown),
 		cmocka_unit_test(
 			test_malformed_facts_have_no_rules_and_an_unknown_agent_selects_none),
