@@ -58,6 +58,7 @@ void err_fill(struct err *err, enum err_kind kind, const char *format, ...)
 	if (err == NULL)
 		return;
 	err->kind = kind;
+	err->code = NULL;
 	va_start(args, format);
 	fill(err, format, args);
 	va_end(args);
@@ -81,6 +82,7 @@ void err_fill_wrap(struct err *err, const char *format, ...)
 {
 	char what[ERR_TEXT_MAX];
 	char before[ERR_TEXT_MAX];
+	const char *code;
 	va_list args;
 
 	if (err == NULL)
@@ -89,11 +91,20 @@ void err_fill_wrap(struct err *err, const char *format, ...)
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
 	memcpy(before, err->text, sizeof(before));
+	code = err->kind == ERR_NONE ? NULL : err->code;
 	err_fill(err, err->kind == ERR_NONE ? ERR_INTERNAL : err->kind, "%s: %s", what, before);
+	err->code = code;
+}
+
+void err_give_code(struct err *err, const char *code)
+{
+	if (err != NULL)
+		err->code = code;
 }
 
 void err_clear(struct err *err)
 {
 	err->kind = ERR_NONE;
+	err->code = NULL;
 	err->text[0] = '\0';
 }

@@ -32,10 +32,13 @@ enum err_kind {
 
 struct err {
 	enum err_kind kind;
+	/* What a published specification calls this failure ("E_NO_PATH"); NULL when it is none of
+	 * its. A constant; kept by err_wrap(), cleared by the others. */
+	const char *code;
 	char text[ERR_TEXT_MAX]; /* always NUL-terminated, cut with "..." when too long */
 };
 
-/* What each of the next three is worth. A constant that the compiler sees, so that it knows what
+/* What each of the next four is worth. A constant that the compiler sees, so that it knows what
  * was set when a call succeeded and can warn where it was not. */
 static inline int err_failed(void)
 {
@@ -44,6 +47,9 @@ static inline int err_failed(void)
 
 /* Fills err (which may be NULL) and returns -1. */
 #define err_set(err, kind, ...) (err_fill(err, kind, __VA_ARGS__), err_failed())
+/* As err_set(), with the code of a specification. */
+#define err_coded(err, kind, code, ...)                                                            \
+	(err_fill(err, kind, __VA_ARGS__), err_give_code(err, code), err_failed())
 /* As err_set(), with ": " and the text of errno behind. */
 #define err_errno(err, ...) (err_fill_errno(err, __VA_ARGS__), err_failed())
 /* Puts "what: " in front of the text, keeps the kind, returns -1. */
@@ -54,6 +60,7 @@ void err_fill(struct err *err, enum err_kind kind, const char *format, ...)
 void err_fill_errno(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void err_fill_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+void err_give_code(struct err *err, const char *code); /* code is a constant */
 void err_clear(struct err *err);
 
 /* "invalid", "denied", ...: the same words on every channel and in every message. */

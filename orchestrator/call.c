@@ -140,7 +140,7 @@ static bool stop_if_ended(struct call *call)
 {
 	if (call->failure.kind == ERR_NONE && call->session != NULL)
 		return false;
-	fail(call, &(struct err){ERR_CANCELED, "the session has ended"});
+	fail(call, &(struct err){.kind = ERR_CANCELED, .text = "the session has ended"});
 	return true;
 }
 
@@ -224,7 +224,8 @@ static void on_request(struct channel *channel, void *owner, int64_t id, const c
 	(void)method;
 	(void)params;
 	if (id > 0)
-		channel_fail(channel, id, &(struct err){ERR_INVALID, "an agent answers nothing"},
+		channel_fail(channel, id,
+			     &(struct err){.kind = ERR_INVALID, .text = "an agent answers nothing"},
 			     NULL);
 }
 
@@ -268,8 +269,9 @@ static void on_opened(void *data, const struct json *result, const struct err *e
 	const char *task = json_get_str(result, "task");
 
 	if (err != NULL || task == NULL) {
-		fail(call,
-		     err != NULL ? err : &(struct err){ERR_INTERNAL, "the broker opened no task"});
+		fail(call, err != NULL ? err
+				       : &(struct err){.kind = ERR_INTERNAL,
+						       .text = "the broker opened no task"});
 		call_release(call);
 		return;
 	}

@@ -32,9 +32,9 @@ static void test_problems_keep_place_message_and_frame(void **state)
 static void test_problems_read_the_place_of_an_error(void **state)
 {
 	CLEANUP(problems_clear) struct problems problems = PROBLEMS_INIT;
-	struct err err = {ERR_INVALID, "a: b/x.yaml:12:3: what: now\n   12 | ?"};
-	struct err without = {ERR_IO, "a.yaml: open: no such file"};
-	struct err nearly = {ERR_IO, "a.yaml:1:x: no"};
+	struct err err = {.kind = ERR_INVALID, .text = "a: b/x.yaml:12:3: what: now\n   12 | ?"};
+	struct err without = {.kind = ERR_IO, .text = "a.yaml: open: no such file"};
+	struct err nearly = {.kind = ERR_IO, .text = "a.yaml:1:x: no"};
 
 	(void)state;
 	problems_add_err(&problems, "yaml", &err);
@@ -54,11 +54,11 @@ static void test_problems_read_the_place_of_an_error(void **state)
 static void test_problems_come_in_the_order_of_the_files(void **state)
 {
 	CLEANUP(problems_clear) struct problems problems = PROBLEMS_INIT;
-	static const struct err errs[] = {{ERR_INVALID, "no place"},
-					  {ERR_INVALID, "b:1:1: x"},
-					  {ERR_INVALID, "a:10:2: x"},
-					  {ERR_INVALID, "a:9:3: x"},
-					  {ERR_INVALID, "a:9:2: x"}};
+	static const struct err errs[] = {{.kind = ERR_INVALID, .text = "no place"},
+					  {.kind = ERR_INVALID, .text = "b:1:1: x"},
+					  {.kind = ERR_INVALID, .text = "a:10:2: x"},
+					  {.kind = ERR_INVALID, .text = "a:9:3: x"},
+					  {.kind = ERR_INVALID, .text = "a:9:2: x"}};
 	static const char *const order[] = {"a:9:2: x", "a:9:3: x", "a:10:2: x", "b:1:1: x",
 					    "no place"};
 
@@ -96,7 +96,7 @@ static void test_problems_are_bounded_but_counted(void **state)
 static void test_problems_as_json(void **state)
 {
 	CLEANUP(problems_clear) struct problems problems = PROBLEMS_INIT;
-	struct err err = {ERR_INVALID, "a:9:2: x"};
+	struct err err = {.kind = ERR_INVALID, .text = "a:9:2: x"};
 	struct buf text = BUF_INIT;
 	struct json *json;
 
