@@ -480,7 +480,9 @@ static void test_listings(void **state)
 	gives("{\"metrics\":[],\"dimensions\":[{\"field\":\"customers.name\"}],\"dataset\":"
 	      "\"orders\"," LAST_QUARTER ",\"limit\":2}",
 	      "Acorn Ltd; Birch Co");
-	refuses("{\"metrics\":[]}", "neither a metric nor a dimension is asked for");
+	refuses("{\"metrics\":[]}",
+		"neither a metric nor a dimension is asked for: of Dimensions and "
+		"Measures at least one is needed");
 	refuses("{\"metrics\":[]," BY_REGION ",\"share\":true}", "a listing has no share");
 	refuses("{\"metrics\":[]," BY_REGION ",\"dataset\":\"nowhere\"}", "no dataset nowhere");
 	refuses("{\"metrics\":[]," BY_REGION "," LAST_QUARTER "}",
@@ -493,9 +495,6 @@ static void test_what_has_no_sound_meaning_is_refused(void **state)
 	refuses("{\"metrics\":[\"orders\"],\"dimensions\":[{\"field\":\"order_items.product\"}]}",
 		"orders cannot be split by product: one row of orders belongs to many of "
 		"order_items, so it would be counted many times");
-	refuses("{\"metrics\":[\"net_sales\",\"orders\"]}",
-		"net_sales is made of rows of order_items, orders of rows of orders: two facts "
-		"cannot be answered by one query yet; ask for one of them");
 	refuses("{\"metrics\":[\"net_sale\"]}", "no metric net_sale; did you mean net_sales?");
 	refuses("{\"metrics\":[\"profit\"]}", "no metric profit");
 	refuses("{\"metrics\":[\"orders\",\"orders\"]}", "metric orders is asked for twice");
@@ -700,6 +699,94 @@ static void test_words_of_filters_and_comparison(void **state)
 	assert_int_equal(compiled->columns[4].decimals, 2);
 }
 
+static void test_two_facts_are_added_up_apart_and_meet_on_the_dimensions(void **state)
+{
+	(void)state;
+	gives("{\"metrics\":[\"net_sales\",\"orders\"]," BY_REGION "," LAST_QUARTER "}",
+	      "East 420.0 2; West 300.0 2; South 90.0 2; Unknown 40.0 1");
+	gives("{\"metrics\":[\"net_sales\",\"orders\"]," LAST_QUARTER "}", "850.0 7");
+	gives("{\"metrics\":[\"net_sales\",\"orders\"],\"dimensions\":[{\"field\":\"time\","
+	      "\"bucket\":\"month\"}],\"period\":{\"from\":\"2026-06-01\",\"to\":\"2026-08-01\"}}",
+	      "2026-06 700.0 1; 2026-07 330.0 2");
+	gives("{\"metrics\":[\"orders\",\"net_sales\"]," BY_REGION "," LAST_QUARTER
+	      ",\"compare\":{\"from\":\"2026-04-01\",\"to\":\"2026-07-01\"},\"limit\":1,"
+	      "\"filters\":[{\"field\":\"customers.region\",\"op\":\"=\",\"values\":[\"West\"]}]}",
+	      "West 2 0 2 - 300.0 0.0 300.0 -");
+	refuses("{\"metrics\":[\"orders\",\"net_sales\"],\"dimensions\":[{\"field\":"
+		"\"order_items.product\"}]}",
+		"orders and order_items have no shared dimension product: no relationship leads "
+		"from orders to order_items, so ask for one of them");
+	refuses("{\"metrics\":[\"orders\",\"net_sales\"],\"average_per\":\"customers.name\"}",
+		"an average per customer is asked for of metrics of several facts: ask for one of "
+		"them");
+}
+
+static void test_conditions_on_what_is_measured(void **state)
+{
+	(void)state;
+	gives("{\"metrics\":[\"net_sales\"]," BY_REGION "," LAST_QUARTER
+	      ",\"conditions\":[{\"metric\":\"net_sales\",\"op\":\">\",\"value\":\"300\"}]}",
+	      "East 420.0");
+	gives("{\"metrics\":[\"net_sales\"]," BY_REGION "," LAST_QUARTER
+	      ",\"conditions\":[{\"metric\":\"net_sales\",\"op\":\">=\",\"value\":\"300\"}]}",
+	      "East 420.0; West 300.0");
+	/* a share is of all groups, also of those that are not shown */
+	gives("{\"metrics\":[\"net_sales\"]," BY_REGION "," LAST_QUARTER
+	      ",\"share\":true,\"conditions\":[{\"metric\":\"net_sales\",\"op\":\"<\","
+	      "\"value\":\"90.01\"}]}",
+	      "South 90.0 10.59; Unknown 40.0 4.71");
+	gives("{\"metrics\":[\"net_sales\",\"orders\"]," BY_REGION "," LAST_QUARTER
+	      ",\"conditions\":[{\"metric\":\"orders\",\"op\":\"=\",\"value\":\"2\"},"
+	      "{\"metric\":\"net_sales\",\"op\":\"<\",\"value\":\"400\"}]}",
+	      "West 300.0 2; South 90.0 2");
+	gives("{\"metrics\":[\"orders\"],\"conditions\":[{\"metric\":\"orders\",\"op\":\">\","
+	      "\"value\":\"100\"}]}",
+	      "");
+	refuses("{\"metrics\":[\"orders\"],\"conditions\":[{\"metric\":\"net_sales\",\"op\":\">\","
+		"\"value\":\"1\"}]}",
+		"a condition on net_sales, which is not among the metrics asked for");
+}
+
+static void test_the_first_within_each_group_with_their_ties(void **state)
+{
+	(void)state;
+	gives("{\"metrics\":[\"units\"],\"dimensions\":[{\"field\":\"customers.region\"},{"
+	      "\"field\":"
+	      "\"order_items.product\"}]," LAST_QUARTER
+	      ",\"top\":{\"count\":1,\"within\":[\"customers.region\"]}}",
+	      "East Widget 8; South Gizmo 5; Unknown Widget 1; West Gizmo 3");
+	refuses("{\"metrics\":[\"units\"]," BY_REGION
+		",\"top\":{\"count\":1,\"within\":[\"customers.region\"]}}",
+		"the first within each group need a metric, the group and something else to tell "
+		"apart");
+	refuses("{\"metrics\":[\"units\"],\"dimensions\":[{\"field\":\"customers.region\"},{"
+		"\"field\":"
+		"\"order_items.product\"}],\"top\":{\"count\":1,\"within\":[\"orders.status\"]}}",
+		"top within orders.status, which is no dimension of the query");
+}
+
+static void test_running_totals(void **state)
+{
+	(void)state;
+	gives("{\"metrics\":[\"orders\"],\"dimensions\":[{\"field\":\"orders.order_date\","
+	      "\"bucket\":\"month\"}],\"running\":true}",
+	      "2026-06 1 1; 2026-07 2 3; 2026-08 3 6; 2026-09 2 8; 2026-10 1 9");
+	refuses("{\"metrics\":[\"orders\"]," BY_REGION ",\"running\":true}",
+		"a running total needs times to run over: by day, month, ...");
+	refuses("{\"metrics\":[\"order_value\"],\"dimensions\":[{\"field\":\"orders.order_date\","
+		"\"bucket\":\"month\"}],\"running\":true}",
+		"values of order_value do not add up over groups, so a running total would be "
+		"wrong");
+}
+
+static void test_days_of_the_week_in_their_order(void **state)
+{
+	(void)state;
+	gives("{\"metrics\":[\"orders\"],\"dimensions\":[{\"field\":\"orders.order_date\","
+	      "\"bucket\":\"weekday\"}]}",
+	      "Monday 1; Tuesday 1; Wednesday 2; Thursday 1; Friday 1; Saturday 1; Sunday 2");
+}
+
 static void test_the_text_of_a_plain_query(void **state)
 {
 	CLEANUP(compiled_query_freep) struct compiled_query *compiled = NULL;
@@ -721,7 +808,7 @@ static void test_the_text_of_a_plain_query(void **state)
 		"  AND \"orders\".\"order_date\" >= '2026-07-01' AND \"orders\".\"order_date\" < "
 		"'2026-10-01'\n"
 		"GROUP BY 1\n"
-		"ORDER BY \"net_sales\" DESC, \"region\"\n"
+		"ORDER BY \"net_sales\" DESC NULLS LAST, \"region\" NULLS LAST\n"
 		"LIMIT 3");
 }
 
@@ -758,6 +845,11 @@ int main(void)
 		RENTALS(test_a_listing_finds_where_its_fields_meet),
 		SALES(test_words_for_the_answer),
 		SALES(test_words_of_filters_and_comparison),
+		SALES(test_two_facts_are_added_up_apart_and_meet_on_the_dimensions),
+		SALES(test_conditions_on_what_is_measured),
+		SALES(test_the_first_within_each_group_with_their_ties),
+		SALES(test_running_totals),
+		SALES(test_days_of_the_week_in_their_order),
 		SALES(test_the_text_of_a_plain_query),
 	};
 

@@ -158,7 +158,9 @@ static void test_mistakes_say_what_and_where(void **state)
 	refuses("a + pragma_x(1)", 4,
 		"no function pragma_x; there are abs, avg, coalesce, count, datediff, length, "
 		"lower, max, min, nullif, replace, round, substr, sum, trim and upper");
-	refuses("SUM(COUNT(a))", 4, "an aggregate inside an aggregate has no meaning");
+	refuses("SUM(COUNT(a))", 4,
+		"an aggregate inside an aggregate has no meaning of its own: say per what the "
+		"inner one is taken with WRIT \"per\" and \"then\"");
 	refuses("SUM(DISTINCT a)", 4,
 		"sum(DISTINCT ...) drops equal values that are not the same thing; only COUNT "
 		"takes DISTINCT");
@@ -180,7 +182,7 @@ static void test_mistakes_say_what_and_where(void **state)
 	refuses("a = b = c", 6, "comparisons do not chain; join them with AND");
 	refuses("a NOT 1", 6, "IN, BETWEEN or LIKE is expected here, not 1");
 	refuses("CASE a END", 7, "WHEN is expected here, not END");
-	refuses("SUM(a) OVER ()", 7, "an operator or the end is expected here, not OVER");
+	refuses("ABS(a) OVER ()", 7, "an operator or the end is expected here, not OVER");
 }
 
 static void test_the_condition_of_a_star_needs_its_star_first(void **state)

@@ -315,9 +315,12 @@ static void test_mistakes_of_fields(void **state)
 	says(FIELD("expression: " EXPRESSION("b +")),
 	     "5:101: f: a value is missing at the end; at character 4 of: b +");
 	says(FIELD("expression: " EXPRESSION("SUM(b)")),
-	     "5:101: f: sum() adds rows up; that belongs into a metric");
+	     "5:101: f: sum() adds rows up, an aggregate; that belongs into a metric "
+	     "(E_AGGREGATE_IN_FIELD)");
 	says(FIELD("expression: " EXPRESSION("c.b")),
-	     "5:101: f: c.b is of another dataset; a field reads its own columns");
+	     "5:101: f: c.b is of another dataset; a field of a reads its own columns: wrap it in "
+	     "an aggregate as a metric, or take the field from its own dataset "
+	     "(E_UNAGGREGATED_FINER_GRAIN_REFERENCE)");
 	says(FIELD("expression: {dialects: []}"), "5:68: dialects is empty");
 	says(FIELD("expression: {dialects: [{dialect: SNOWFLAKE, expression: b}]}"),
 	     "5:57: a field has no expression in ANSI_SQL");

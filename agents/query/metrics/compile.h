@@ -27,6 +27,7 @@ enum column_role {
 	COLUMN_CHANGE,	       /* metric minus previous */
 	COLUMN_CHANGE_PERCENT, /* of previous; missing when previous is 0 */
 	COLUMN_SHARE,	       /* percent of the total over all groups */
+	COLUMN_RUNNING,	       /* the sum from the first time shown up to this one */
 };
 
 struct column_info {	   /* owned by the compiled query */

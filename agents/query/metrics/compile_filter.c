@@ -25,7 +25,7 @@ void compiler_column(const struct expr_writer *writer, const struct expr *column
 		return;
 	}
 	if (ref.field) {
-		compiler_field(compiler, ref.field, out);
+		compiler_field(ref.field, out);
 		return;
 	}
 	sql_name(ref.dataset->name, out);
@@ -43,13 +43,25 @@ void compiler_own_column(const struct expr_writer *writer, const struct expr *co
 	sql_name(column->text, out);
 }
 
-void compiler_field(const struct compiler *compiler, const struct model_field *field,
-		    struct buf *out)
+void compiler_windows_name(const struct model_dataset *dataset, struct buf *out)
+{
+	/* no dataset has a blank in its name */
+	CLEANUP(mem_freep) char *name = mem_format("%s windows", dataset->name);
+
+	sql_name(name, out);
+}
+
+void compiler_field(const struct model_field *field, struct buf *out)
 {
 	struct expr_writer writer = {compiler_own_column, NULL, field->dataset};
 	bool wrap = !expr_is_atom(field->expression);
 
-	(void)compiler;
+	if (expr_has_window(field->expression)) {
+		compiler_windows_name(field->dataset, out);
+		buf_add_char(out, '.');
+		sql_name(field->name, out);
+		return;
+	}
 	if (wrap)
 		buf_add_char(out, '(');
 	expr_write(field->expression, &writer, out);
@@ -58,59 +70,69 @@ void compiler_field(const struct compiler *compiler, const struct model_field *f
 }
 
 /* A part of the day's text, YYYY-MM-DD; longer stored texts begin with it. */
-static void write_part(const struct compiler *compiler, const struct model_field *field, int from,
-		       int len, struct buf *out)
+static void write_part(const struct model_field *field, int from, int len, struct buf *out)
 {
 	bool epoch = field->time_format == TIME_EPOCH;
 
 	buf_add_str(out, epoch ? "SUBSTR(DATE(" : "SUBSTR(");
-	compiler_field(compiler, field, out);
+	compiler_field(field, out);
 	buf_addf(out, "%s, %d, %d)", epoch ? ", 'unixepoch')" : "", from, len);
 }
 
-static void write_bucket(const struct compiler *compiler, const struct model_field *field,
-			 enum time_bucket bucket, struct buf *out)
+static void write_bucket(const struct model_field *field, enum time_bucket bucket, struct buf *out)
 {
 	switch (bucket) {
 	case BUCKET_NONE:
-		compiler_field(compiler, field, out);
+		compiler_field(field, out);
 		return;
 	case BUCKET_DAY:
-		write_part(compiler, field, 1, 10, out);
+		write_part(field, 1, 10, out);
 		return;
 	case BUCKET_WEEK: /* its Monday */
 		buf_add_str(out, "DATE(");
-		write_part(compiler, field, 1, 10, out);
+		write_part(field, 1, 10, out);
 		buf_add_str(out, ", 'weekday 0', '-6 days')");
 		return;
 	case BUCKET_MONTH:
-		write_part(compiler, field, 1, 7, out);
+		write_part(field, 1, 7, out);
 		return;
 	case BUCKET_QUARTER:
-		write_part(compiler, field, 1, 4, out);
+		write_part(field, 1, 4, out);
 		buf_add_str(out, " || '-Q' || ((CAST(");
-		write_part(compiler, field, 6, 2, out);
+		write_part(field, 6, 2, out);
 		buf_add_str(out, " AS INTEGER) + 2) / 3)");
 		return;
 	case BUCKET_YEAR:
-		write_part(compiler, field, 1, 4, out);
+		write_part(field, 1, 4, out);
+		return;
+	case BUCKET_WEEKDAY:
+		buf_add_str(out, "CASE STRFTIME('%w', ");
+		write_part(field, 1, 10, out);
+		buf_add_str(out, ") WHEN '1' THEN 'Monday' WHEN '2' THEN 'Tuesday' WHEN '3' THEN "
+				 "'Wednesday' WHEN '4' THEN 'Thursday' WHEN '5' THEN 'Friday' WHEN "
+				 "'6' THEN 'Saturday' WHEN '0' THEN 'Sunday' END");
 		return;
 	}
 }
 
-void compiler_dimension(const struct compiler *compiler, const struct compiled_dimension *dimension,
-			struct buf *out)
+void compiler_dimension(const struct model_field *field, enum time_bucket bucket, struct buf *out)
 {
-	const char *missing = dimension->field->missing;
+	const char *missing = field->missing;
 
 	if (missing)
 		buf_add_str(out, "COALESCE(");
-	write_bucket(compiler, dimension->field, dimension->bucket, out);
+	write_bucket(field, bucket, out);
 	if (missing) {
 		buf_add_str(out, ", ");
 		sql_text(missing, out);
 		buf_add_char(out, ')');
 	}
+}
+
+void part_dimension(const struct part *part, size_t dimension, struct buf *out)
+{
+	compiler_dimension(part_dimension_field(part, dimension),
+			   part->compiler->dimensions[dimension].bucket, out);
 }
 
 /* days after the date, in the field's stored format. */
@@ -130,27 +152,26 @@ static void write_date(const struct model_field *field, const char *date, int da
 }
 
 /* field >= from AND field < to; either may be open. */
-static void write_range(const struct compiler *compiler, const struct model_field *field,
-			const char *from, const char *to, int to_days, struct buf *out)
+static void write_range(const struct model_field *field, const char *from, const char *to,
+			int to_days, struct buf *out)
 {
 	if (from[0]) {
-		compiler_field(compiler, field, out);
+		compiler_field(field, out);
 		buf_add_str(out, " >= ");
 		write_date(field, from, 0, out);
 	}
 	if (from[0] && to[0])
 		buf_add_str(out, " AND ");
 	if (to[0]) {
-		compiler_field(compiler, field, out);
+		compiler_field(field, out);
 		buf_add_str(out, " < ");
 		write_date(field, to, to_days, out);
 	}
 }
 
-void compiler_period(const struct compiler *compiler, const struct query_period *period,
-		     struct buf *out)
+void part_period(const struct part *part, const struct query_period *period, struct buf *out)
 {
-	write_range(compiler, compiler->time, period->from, period->to, 0, out);
+	write_range(part->time, period->from, period->to, 0, out);
 }
 
 static int write_number(const struct model_field *field, const struct json *value, struct buf *out,
@@ -205,42 +226,40 @@ static bool is_day(const struct model_field *field, const struct json *value)
 }
 
 /* A time compared with a day: the day is a span, not its first moment. */
-static void write_day_test(const struct compiler *compiler, const struct model_field *field,
-			   enum filter_op op, const char *day, struct buf *out)
+static void write_day_test(const struct model_field *field, enum filter_op op, const char *day,
+			   struct buf *out)
 {
 	switch (op) {
 	case OP_AT_LEAST:
-		write_range(compiler, field, day, "", 0, out);
+		write_range(field, day, "", 0, out);
 		return;
 	case OP_LESS:
-		write_range(compiler, field, "", day, 0, out);
+		write_range(field, "", day, 0, out);
 		return;
 	case OP_AT_MOST:
-		write_range(compiler, field, "", day, 1, out);
+		write_range(field, "", day, 1, out);
 		return;
 	case OP_MORE:
-		compiler_field(compiler, field, out);
+		compiler_field(field, out);
 		buf_add_str(out, " >= ");
 		write_date(field, day, 1, out);
 		return;
 	default:
 		buf_add_char(out, '(');
-		write_range(compiler, field, day, day, 1, out);
+		write_range(field, day, day, 1, out);
 		buf_add_char(out, ')');
 	}
 }
 
-static void write_tested(const struct compiler *compiler, const struct model_field *field,
-			 const char *shown_as, bool labelled, struct buf *out)
+static void write_tested(const struct model_field *field, const char *shown_as, bool labelled,
+			 struct buf *out)
 {
-	struct compiled_dimension plain = {field, BUCKET_NONE, NULL};
-
 	if (shown_as)
 		sql_name(shown_as, out);
 	else if (labelled)
-		compiler_dimension(compiler, &plain, out);
+		compiler_dimension(field, BUCKET_NONE, out);
 	else
-		compiler_field(compiler, field, out);
+		compiler_field(field, out);
 }
 
 static bool names_the_missing(const struct model_field *field, const struct json *values)
@@ -255,9 +274,8 @@ static bool names_the_missing(const struct model_field *field, const struct json
 }
 
 /* IN and NOT IN; missing values are not one of the values, so NOT keeps them. */
-static int write_membership(const struct compiler *compiler, const struct query_filter *filter,
-			    const struct model_field *field, const char *shown_as, struct buf *out,
-			    struct err *err)
+static int write_membership(const struct query_filter *filter, const struct model_field *field,
+			    const char *shown_as, struct buf *out, struct err *err)
 {
 	bool labelled = names_the_missing(field, filter->values);
 	bool negated = filter->op == OP_NOT;
@@ -266,10 +284,10 @@ static int write_membership(const struct compiler *compiler, const struct query_
 
 	if (negated) {
 		buf_add_char(out, '(');
-		write_tested(compiler, field, shown_as, labelled, out);
+		write_tested(field, shown_as, labelled, out);
 		buf_add_str(out, " IS NULL OR ");
 	}
-	write_tested(compiler, field, shown_as, labelled, out);
+	write_tested(field, shown_as, labelled, out);
 	if (single)
 		buf_add_str(out, negated ? " <> " : " = ");
 	else
@@ -288,15 +306,15 @@ static int write_membership(const struct compiler *compiler, const struct query_
 	return 0;
 }
 
-static void write_days(const struct compiler *compiler, const struct query_filter *filter,
-		       const struct model_field *field, struct buf *out)
+static void write_days(const struct query_filter *filter, const struct model_field *field,
+		       struct buf *out)
 {
 	bool several = json_len(filter->values) > 1;
 	size_t count = 0;
 
 	if (filter->op == OP_NOT) {
 		buf_add_char(out, '(');
-		compiler_field(compiler, field, out);
+		compiler_field(field, out);
 		buf_add_str(out, " IS NULL OR NOT ");
 	}
 	if (several)
@@ -305,7 +323,7 @@ static void write_days(const struct compiler *compiler, const struct query_filte
 	{
 		if (count++)
 			buf_add_str(out, " OR ");
-		write_day_test(compiler, field, filter->op, json_str(value), out);
+		write_day_test(field, filter->op, json_str(value), out);
 	}
 	if (several)
 		buf_add_char(out, ')');
@@ -352,27 +370,26 @@ static int check_count(const struct query_filter *filter, struct err *err)
 	return 0;
 }
 
-int compiler_filter(const struct compiler *compiler, const struct query_filter *filter,
-		    const struct model_field *field, const char *shown_as, struct buf *out,
-		    struct err *err)
+int compiler_filter(const struct query_filter *filter, const struct model_field *field,
+		    const char *shown_as, struct buf *out, struct err *err)
 {
 	if (check_count(filter, err) < 0)
 		return -1;
 	if (!shown_as && all_days(field, filter->values)) {
-		write_days(compiler, filter, field, out);
+		write_days(filter, field, out);
 		return 0;
 	}
 	switch (filter->op) {
 	case OP_IN:
 	case OP_NOT:
-		return write_membership(compiler, filter, field, shown_as, out, err);
+		return write_membership(filter, field, shown_as, out, err);
 	case OP_MISSING:
 	case OP_PRESENT:
-		write_tested(compiler, field, shown_as, false, out);
+		write_tested(field, shown_as, false, out);
 		buf_add_str(out, filter->op == OP_MISSING ? " IS NULL" : " IS NOT NULL");
 		return 0;
 	default:
-		write_tested(compiler, field, shown_as, false, out);
+		write_tested(field, shown_as, false, out);
 		buf_addf(out, " %s ", filter_op_name(filter->op));
 		return write_value(field, json_first(filter->values), out, err);
 	}

@@ -25,7 +25,7 @@ static const char *dimension_type(const struct compiled_dimension *dimension)
 {
 	if (dimension->bucket == BUCKET_DAY || dimension->bucket == BUCKET_WEEK)
 		return "date";
-	if (dimension->bucket != BUCKET_NONE)
+	if (dimension->bucket != BUCKET_NONE || !dimension->field)
 		return "text";
 	switch (dimension->field->type) {
 	case TYPE_INTEGER:
@@ -47,18 +47,20 @@ static struct column_info dimension_column(const struct compiled_dimension *dime
 {
 	const struct model_field *field = dimension->field;
 	const char *bucket = time_bucket_name(dimension->bucket);
-
-	return (struct column_info){
+	struct column_info info = {
 		.name = copy_text(compiled, dimension->name),
 		.label = copy_text(compiled, bucket ? bucket : field->label),
 		.role = COLUMN_DIMENSION,
-		.field = copy_text(compiled, field->id),
+		.field = copy_text(compiled, field ? field->id : QUERY_TIME),
 		.bucket = dimension->bucket,
-		.unit = copy_text(compiled, field->unit),
 		.type = dimension_type(dimension),
-		.definition =
-			field->description[0] ? copy_text(compiled, field->description) : NULL,
 	};
+
+	if (field)
+		info.unit = copy_text(compiled, field->unit);
+	if (field && field->description[0])
+		info.definition = copy_text(compiled, field->description);
+	return info;
 }
 
 static char *period_words(const struct query_period *period)
@@ -93,6 +95,8 @@ static char *output_label(const struct compiler *compiler, const struct output_c
 		return mem_format("change of %s in percent", label);
 	case COLUMN_SHARE:
 		return mem_format("share of %s", label);
+	case COLUMN_RUNNING:
+		return mem_format("running total of %s", label);
 	}
 	return mem_str(label);
 }
@@ -170,6 +174,41 @@ static void filter_words(const struct query_filter *filter, const struct model_f
 		buf_addf(out, " %s", field->unit);
 }
 
+static bool has_text(const struct json *list, const char *text)
+{
+	json_each(item, list)
+	{
+		if (strcmp(json_str(item), text) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_once(struct json *list, const char *text)
+{
+	if (text && !has_text(list, text))
+		json_push_str(list, text);
+}
+
+static void condition_words(const struct compiler *compiler, struct json *list)
+{
+	static const char *const verbs[] = {"is",      "is not", "at least",
+					    "at most", "above",	 "below"};
+
+	for (size_t i = 0; i < compiler->query->condition_count; i++) {
+		const struct query_condition *condition = &compiler->query->conditions[i];
+		const struct model_metric *metric =
+			model_metric(compiler->model, condition->metric);
+		CLEANUP(mem_freep) char *text = NULL;
+
+		text = mem_format("only with %s %s %s%s%s",
+				  metric ? metric->label : condition->metric, verbs[condition->op],
+				  condition->value, metric && metric->unit ? " " : "",
+				  metric && metric->unit ? metric->unit : "");
+		add_once(list, text);
+	}
+}
+
 static struct json *period_json(const struct query_period *period, const struct model_field *time)
 {
 	struct json *json = json_object();
@@ -200,20 +239,23 @@ static struct json *metric_json(const struct model_metric *metric)
 	return json;
 }
 
-static bool has_text(const struct json *list, const char *text)
+static void part_filters(const struct part *part, struct json *list)
 {
-	json_each(item, list)
-	{
-		if (strcmp(json_str(item), text) == 0)
-			return true;
-	}
-	return false;
-}
+	const struct compiler *compiler = part->compiler;
+	bool alone = part->one_filter && compiler->part_count == 1;
 
-static void add_once(struct json *list, const char *text)
-{
-	if (text && !has_text(list, text))
-		json_push_str(list, text);
+	for (size_t i = 0; i < part->counted.count; i++)
+		add_once(list, part->counted.items[i]->filter_words);
+	for (size_t i = 0; i < part->atom_count; i++) {
+		CLEANUP(mem_freep) char *own = NULL;
+		const struct model_metric *metric = part->atoms[i];
+
+		if (!metric->filter_words)
+			continue;
+		own = alone ? mem_str(metric->filter_words)
+			    : mem_format("%s: %s", metric->label, metric->filter_words);
+		add_once(list, own);
+	}
 }
 
 /* Filters in words: soft deletes, the metrics' own, the question's. */
@@ -221,26 +263,47 @@ static struct json *all_filters(const struct compiler *compiler)
 {
 	struct json *list = json_array();
 
-	for (size_t i = 0; i < compiler->counted.count; i++)
-		add_once(list, compiler->counted.items[i]->filter_words);
-	for (size_t i = 0; i < compiler->metric_count; i++) {
-		CLEANUP(mem_freep) char *own = NULL;
-		const struct model_metric *metric = compiler->metrics[i];
-
-		if (!metric->filter_words)
-			continue;
-		own = compiler->one_filter
-			      ? mem_str(metric->filter_words)
-			      : mem_format("%s: %s", metric->label, metric->filter_words);
-		add_once(list, own);
-	}
+	for (size_t i = 0; i < compiler->part_count; i++)
+		part_filters(&compiler->parts[i], list);
 	for (size_t i = 0; i < compiler->query->filter_count; i++) {
 		CLEANUP(buf_clear) struct buf words = BUF_INIT;
 
 		filter_words(&compiler->query->filters[i], compiler->filter_fields[i], &words);
 		add_once(list, buf_str(&words));
 	}
+	for (size_t i = 0; i < compiler->query->where.count; i++)
+		add_once(list, compiler->query->where.items[i]);
+	for (size_t i = 0; i < compiler->query->having.count; i++)
+		add_once(list, compiler->query->having.items[i]);
+	condition_words(compiler, list);
 	return list;
+}
+
+/* What a reader must know of how a part was taken. */
+static void add_part_rules(const struct part *part, struct json *list)
+{
+	for (size_t i = 0; i < part->atom_count; i++) {
+		const struct model_metric *atom = part->atoms[i];
+		CLEANUP(mem_freep) char *text = NULL;
+
+		if (atom->snapshot)
+			text = mem_format("%s at the %s %s recorded in each stretch of time",
+					  atom->label, atom->snapshot_first ? "first" : "last",
+					  atom->snapshot->label);
+		else if (atom->per)
+			text = mem_format("%s taken per %s first", atom->label, atom->per->label);
+		add_once(list, text);
+	}
+	if (part->linked) {
+		CLEANUP(mem_freep)
+		char *text = mem_format("a row of %s counts once in each group it belongs to, so "
+					"groups may add up to more than the whole",
+					part->base->label);
+
+		add_once(list, text);
+	}
+	if (part->compiler->query->top.count > 0)
+		add_once(list, "ties are shown together");
 }
 
 /* Rules for missing values, as far as this query meets them. */
@@ -254,7 +317,7 @@ static struct json *all_missing(const struct compiler *compiler)
 		const struct model_field *field = compiler->dimensions[i].field;
 		CLEANUP(mem_freep) char *text = NULL;
 
-		if (!field->missing)
+		if (!field || !field->missing)
 			continue;
 		text = mem_format("missing %s %s", field->label, field->missing);
 		add_once(list, text);
@@ -266,6 +329,8 @@ static struct json *all_missing(const struct compiler *compiler)
 
 		add_once(list, text);
 	}
+	for (size_t i = 0; i < compiler->part_count; i++)
+		add_part_rules(&compiler->parts[i], list);
 	return list;
 }
 
@@ -315,9 +380,9 @@ static void add_words(const struct compiler *compiler, struct compiled_query *co
 	json_set(words, "metrics", metrics);
 	json_set(words, "filters", filters);
 	if (query->period.set)
-		json_set(words, "period", period_json(&query->period, compiler->time));
+		json_set(words, "period", period_json(&query->period, compiler->parts[0].time));
 	if (query->compare.set)
-		json_set(words, "compare", period_json(&query->compare, compiler->time));
+		json_set(words, "compare", period_json(&query->compare, compiler->parts[0].time));
 	json_set(words, "missing", missing);
 	json_set_str(words, "sentence", buf_str(&sentence));
 	compiled->words = words;
@@ -338,16 +403,36 @@ static void add_grain(const struct compiler *compiler, struct json *plan)
 	json_set_str(plan, "grain", buf_str(&grain));
 }
 
+static void part_risk(const struct part *part, const char *head, struct buf *risk)
+{
+	size_t near = 0, far = 0;
+
+	buf_addf(risk, "%s %s", head, part->base->table);
+	if (part->joined.count == 1)
+		buf_add_str(risk, " alone");
+	for (size_t i = 1; i < part->joined.count; i++) {
+		if (!part->joins[i].far)
+			buf_addf(risk, "%s%s",
+				 near++ == 0 ? ", each with at most one row of " : ", ",
+				 part->joined.items[i]->table);
+	}
+	for (size_t i = 1; i < part->joined.count; i++) {
+		if (part->joins[i].far)
+			buf_addf(risk, "%s%s",
+				 far++ == 0 ? ", counted once in each group found over " : ", ",
+				 part->joined.items[i]->table);
+	}
+}
+
 static void add_risk(const struct compiler *compiler, struct json *plan)
 {
 	CLEANUP(buf_clear) struct buf risk = BUF_INIT;
 
-	buf_addf(&risk, "none: rows of %s", compiler->base->table);
-	if (compiler->joined.count == 1)
-		buf_add_str(&risk, " alone");
-	for (size_t i = 1; i < compiler->joined.count; i++)
-		buf_addf(&risk, "%s%s", i == 1 ? ", each with at most one row of " : ", ",
-			 compiler->joined.items[i]->table);
+	for (size_t i = 0; i < compiler->part_count; i++) {
+		if (i > 0)
+			buf_add_str(&risk, "; added up apart, ");
+		part_risk(&compiler->parts[i], i == 0 ? "none: rows of" : "rows of", &risk);
+	}
 	json_set_str(plan, "fanout_risk", buf_str(&risk));
 }
 
@@ -356,8 +441,10 @@ static void add_plan(const struct compiler *compiler, struct compiled_query *com
 	struct json *plan = json_object(), *tables = json_array(), *metrics = json_array();
 	CLEANUP(buf_clear) struct buf definition = BUF_INIT;
 
-	for (size_t i = 0; i < compiler->joined.count; i++)
-		add_once(tables, compiler->joined.items[i]->table);
+	for (size_t p = 0; p < compiler->part_count; p++) {
+		for (size_t i = 0; i < compiler->parts[p].joined.count; i++)
+			add_once(tables, compiler->parts[p].joined.items[i]->table);
+	}
 	for (size_t i = 0; i < compiler->metric_count; i++) {
 		json_push_str(metrics, compiler->metrics[i]->name);
 		buf_addf(&definition, "%s%s: %s", i ? "; " : "", compiler->metrics[i]->name,
@@ -370,7 +457,7 @@ static void add_plan(const struct compiler *compiler, struct compiled_query *com
 				    : "a list of what occurs, nothing counted");
 	add_risk(compiler, plan);
 	json_set(plan, "metrics", metrics);
-	json_set_str(plan, "dataset", compiler->base->name);
+	json_set_str(plan, "dataset", compiler->parts[0].base->name);
 	compiled->plan = plan;
 }
 

@@ -6,7 +6,7 @@
  * SUM(CASE WHEN condition THEN x END), COUNT(*) becomes COUNT(CASE WHEN condition THEN 1 END).
  * Writing cannot fail; expression_parse.c lets nothing else into a tree.
  */
-#include "agents/query/metrics/expression.h"
+#include "agents/query/metrics/expression_internal.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -53,15 +53,22 @@ int expr_walk(const struct expr *expr, int (*visit)(const struct expr *node, voi
 	return result;
 }
 
-static int is_aggregate(const struct expr *node, void *data)
-{
-	(void)data;
-	return node->kind == EXPR_AGGREGATE;
-}
-
 bool expr_has_aggregate(const struct expr *expr)
 {
-	return expr_walk(expr, is_aggregate, NULL) != 0;
+	if (expr->kind == EXPR_AGGREGATE)
+		return true;
+	for (size_t i = 0; i < expr->count; i++) {
+		const struct expr *kid = expr->kids[i];
+		bool call = expr->kind == EXPR_WINDOW && i == 0;
+
+		for (size_t j = 0; call && j < kid->count; j++) {
+			if (expr_has_aggregate(kid->kids[j]))
+				return true;
+		}
+		if (!call && expr_has_aggregate(kid))
+			return true;
+	}
+	return false;
 }
 
 void sql_name(const char *name, struct buf *out)
@@ -319,6 +326,13 @@ void expr_write(const struct expr *expr, const struct expr_writer *writer, struc
 		return;
 	case EXPR_AGGREGATE:
 		write_aggregate(expr, writer, out);
+		return;
+	case EXPR_WINDOW:
+		expr_write_window(expr, writer, out);
+		return;
+	case EXPR_PARTITION:
+	case EXPR_ORDER:
+		expr_write(expr->kids[0], writer, out);
 		return;
 	}
 }

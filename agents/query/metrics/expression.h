@@ -10,6 +10,9 @@
  *   functions      ABS COALESCE LENGTH LOWER NULLIF REPLACE ROUND SUBSTR TRIM UPPER,
  *                  DATEDIFF(day, start, end): whole days between two ISO dates
  *   aggregates     SUM COUNT AVG MIN MAX, COUNT(DISTINCT x), COUNT(*)
+ *   windows        any aggregate, ROW_NUMBER RANK DENSE_RANK NTILE PERCENT_RANK CUME_DIST LAG LEAD
+ *                  FIRST_VALUE LAST_VALUE NTH_VALUE, with OVER (PARTITION BY ... ORDER BY ...
+ *                  ROWS | RANGE ...)
  *
  * Text is parsed into a tree and written again from the tree; no text of a file reaches SQL.
  * Division is exact: 1 / 2 is 0.5. Pure.
@@ -39,6 +42,9 @@ enum expr_kind {
 	EXPR_CASE,	/* has_base: first child; then pairs; has_else: last child */
 	EXPR_FUNCTION,	/* text: lower case */
 	EXPR_AGGREGATE, /* text: lower case; distinct; no child for COUNT(*) */
+	EXPR_WINDOW, /* first child: the call; then PARTITIONs, ORDERs; text: the frame or NULL */
+	EXPR_PARTITION, /* only below WINDOW: one child */
+	EXPR_ORDER,	/* only below WINDOW: one child; text: "ASC NULLS LAST" */
 };
 
 struct expr {
@@ -65,7 +71,9 @@ void expr_add(struct expr *expr, struct expr *kid);	      /* takes kid */
 /* Calls visit for every node, parents first; stops at the first non-zero and returns it. */
 int expr_walk(const struct expr *expr, int (*visit)(const struct expr *node, void *data),
 	      void *data);
+/* Does it add rows up? The call of a window does not; what is inside that call may. */
 bool expr_has_aggregate(const struct expr *expr);
+bool expr_has_window(const struct expr *expr);
 
 /* How columns are written: the caller resolves them (a field may stand for a whole expression). */
 struct expr_writer {
@@ -77,6 +85,8 @@ struct expr_writer {
 	const void *data;
 };
 void expr_write(const struct expr *expr, const struct expr_writer *writer, struct buf *out);
+/* Words of SQL, and of Ossie, that name nothing unless quoted. */
+bool expr_reserved_word(const char *word);
 bool expr_is_atom(const struct expr *expr); /* needs parentheses nowhere */
 /* As one operand of AND: in parentheses unless it binds at least as tightly. */
 void expr_write_operand(const struct expr *expr, const struct expr_writer *writer, struct buf *out);

@@ -13,7 +13,6 @@ struct parser {
 	struct buf token; /* its text: words as written, names and strings unquoted */
 	size_t token_at;
 	int depth;
-	bool in_aggregate;
 	size_t mistake_at;
 };
 
@@ -37,5 +36,14 @@ MUST_CHECK int parse_or(struct parser *parser, struct expr **ret, struct err *er
 MUST_CHECK int parse_into(struct parser *parser, struct expr *parent, parse_fn *parse,
 			  struct err *err);
 MUST_CHECK int parse_list(struct parser *parser, struct expr *parent, struct err *err);
+
+/* expression_window.c: a mistake with the specification's code; takes call; no aggregate in one. */
+int parse_refusal(struct parser *parser, size_t at, const char *code, const char *text,
+		  struct err *err);
+MUST_CHECK int parse_window(struct parser *parser, struct expr *call, struct expr **ret,
+			    struct err *err);
+MUST_CHECK int parse_check_nested(struct parser *parser, const struct expr *call, struct err *err);
+void expr_write_window(const struct expr *window, const struct expr_writer *writer,
+		       struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* Expressions: literals, columns, calls, CASE and parentheses. Refused: unknown functions,
- * aggregates inside aggregates, DISTINCT anywhere but in COUNT, words that SQL keeps for itself. */
+ * DISTINCT anywhere but in COUNT, words that SQL keeps for itself. */
 #include "agents/query/metrics/expression_internal.h"
 
 #include <ctype.h>
@@ -14,28 +14,40 @@ struct function {
 	size_t args_min;
 	size_t args_max;
 	bool aggregate;
+	bool window; /* needs OVER */
 };
 
 static const struct function functions[] = {
-	{"abs", "abs", 1, 1, false},
-	{"avg", "avg", 1, 1, true},
-	{"coalesce", "coalesce", 2, 16, false},
-	{"count", "count", 1, 1, true},
-	{"datediff", "datediff", 3, 3, false},
-	{"ifnull", "coalesce", 2, 2, false},
-	{"length", "length", 1, 1, false},
-	{"lower", "lower", 1, 1, false},
-	{"max", "max", 1, 1, true},
-	{"min", "min", 1, 1, true},
-	{"nullif", "nullif", 2, 2, false},
-	{"nvl", "coalesce", 2, 2, false},
-	{"replace", "replace", 3, 3, false},
-	{"round", "round", 1, 2, false},
-	{"substr", "substr", 2, 3, false},
-	{"substring", "substr", 2, 3, false},
-	{"sum", "sum", 1, 1, true},
-	{"trim", "trim", 1, 1, false},
-	{"upper", "upper", 1, 1, false},
+	{"abs", "abs", 1, 1, false, false},
+	{"avg", "avg", 1, 1, true, false},
+	{"coalesce", "coalesce", 2, 16, false, false},
+	{"count", "count", 1, 1, true, false},
+	{"datediff", "datediff", 3, 3, false, false},
+	{"ifnull", "coalesce", 2, 2, false, false},
+	{"length", "length", 1, 1, false, false},
+	{"lower", "lower", 1, 1, false, false},
+	{"max", "max", 1, 1, true, false},
+	{"min", "min", 1, 1, true, false},
+	{"nullif", "nullif", 2, 2, false, false},
+	{"nvl", "coalesce", 2, 2, false, false},
+	{"replace", "replace", 3, 3, false, false},
+	{"round", "round", 1, 2, false, false},
+	{"substr", "substr", 2, 3, false, false},
+	{"substring", "substr", 2, 3, false, false},
+	{"sum", "sum", 1, 1, true, false},
+	{"trim", "trim", 1, 1, false, false},
+	{"upper", "upper", 1, 1, false, false},
+	{"cume_dist", "cume_dist", 0, 0, false, true},
+	{"dense_rank", "dense_rank", 0, 0, false, true},
+	{"first_value", "first_value", 1, 1, false, true},
+	{"lag", "lag", 1, 3, false, true},
+	{"last_value", "last_value", 1, 1, false, true},
+	{"lead", "lead", 1, 3, false, true},
+	{"nth_value", "nth_value", 2, 2, false, true},
+	{"ntile", "ntile", 1, 1, false, true},
+	{"percent_rank", "percent_rank", 0, 0, false, true},
+	{"rank", "rank", 0, 0, false, true},
+	{"row_number", "row_number", 0, 0, false, true},
 };
 
 static const struct function *function_find(struct parser *parser, const char *name, size_t at,
@@ -62,12 +74,8 @@ static const struct function *function_find(struct parser *parser, const char *n
 }
 
 /* Behind "count(" and the like: what aggregates have that other functions do not. */
-static int parse_aggregate_head(struct parser *parser, struct expr *call, size_t at,
-				struct err *err)
+static int parse_aggregate_head(struct parser *parser, struct expr *call, struct err *err)
 {
-	if (parser->in_aggregate)
-		return parse_mistake(parser, at, err,
-				     "an aggregate inside an aggregate has no meaning");
 	if (token_is_word(parser, "DISTINCT")) {
 		if (strcmp(call->text, "count") != 0)
 			return parse_mistake(
@@ -81,16 +89,14 @@ static int parse_aggregate_head(struct parser *parser, struct expr *call, size_t
 	return 0;
 }
 
-static int parse_arguments(struct parser *parser, struct expr *call, bool aggregate, size_t at,
+static int parse_arguments(struct parser *parser, struct expr *call, bool aggregate,
 			   struct err *err)
 {
-	int result;
-
 	if (token_next(parser, err) < 0)
 		return -1;
 	if (token_is_sign(parser, ")"))
 		return token_next(parser, err);
-	if (aggregate && parse_aggregate_head(parser, call, at, err) < 0)
+	if (aggregate && parse_aggregate_head(parser, call, err) < 0)
 		return -1;
 	if (aggregate && !call->distinct && strcmp(call->text, "count") == 0 &&
 	    token_is_sign(parser, "*")) {
@@ -98,12 +104,7 @@ static int parse_arguments(struct parser *parser, struct expr *call, bool aggreg
 			return -1;
 		return token_want_sign(parser, ")", err);
 	}
-	if (!aggregate)
-		return parse_list(parser, call, err);
-	parser->in_aggregate = true;
-	result = parse_list(parser, call, err);
-	parser->in_aggregate = false;
-	return result;
+	return parse_list(parser, call, err);
 }
 
 /* DATEDIFF(day, start, end): the unit is a word of the language, no column. */
@@ -134,7 +135,7 @@ static int parse_call(struct parser *parser, const char *name, size_t at, struct
 	call->offset = at;
 	star = strcmp(function->name, "count") == 0 &&
 	       parser->source[parser->at + strspn(parser->source + parser->at, " \t\n\r")] == '*';
-	if (parse_arguments(parser, call, function->aggregate, at, err) < 0)
+	if (parse_arguments(parser, call, function->aggregate, err) < 0)
 		return -1;
 	if (!star && (call->count < function->args_min || call->count > function->args_max))
 		return parse_mistake(parser, at, err, "%s takes %zu%s argument%s, not %zu",
@@ -142,6 +143,10 @@ static int parse_call(struct parser *parser, const char *name, size_t at, struct
 				     function->args_max > function->args_min ? " or more" : "",
 				     function->args_max > 1 ? "s" : "", call->count);
 	if (strcmp(function->name, "datediff") == 0 && take_unit(parser, call, err) < 0)
+		return -1;
+	if (function->window || (function->aggregate && token_is_word(parser, "OVER")))
+		return parse_window(parser, TAKE(call), ret, err);
+	if (parse_check_nested(parser, call, err) < 0)
 		return -1;
 	*ret = TAKE(call);
 	return 0;
@@ -175,14 +180,13 @@ static int parse_case(struct parser *parser, size_t at, struct expr **ret, struc
 	return 0;
 }
 
-/* Words of SQL that cannot be the name of a column unless quoted. */
-static bool reserved(const char *word)
+bool expr_reserved_word(const char *word)
 {
-	static const char *const words[] = {"AND",  "AS",    "BETWEEN", "CASE",	 "DISTINCT",
-					    "ELSE", "END",   "FROM",	"GROUP", "HAVING",
-					    "IN",   "IS",    "JOIN",	"LIKE",	 "NOT",
-					    "ON",   "OR",    "ORDER",	"OVER",	 "SELECT",
-					    "THEN", "UNION", "WHEN",	"WHERE", "FILTER"};
+	static const char *const words[] = {
+		"AND",	 "AS",	  "BETWEEN", "CASE",   "DISTINCT", "ELSE",	  "END",
+		"FROM",	 "GROUP", "HAVING",  "IN",     "IS",	   "JOIN",	  "LIKE",
+		"NOT",	 "ON",	  "OR",	     "ORDER",  "OVER",	   "SELECT",	  "THEN",
+		"UNION", "WHEN",  "WHERE",   "FILTER", "GRAIN",	   "QUERY_FILTER"};
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		if (strcasecmp(word, words[i]) == 0)
@@ -226,7 +230,7 @@ static int parse_word(struct parser *parser, struct expr **ret, struct err *err)
 			return -1;
 		return parse_case(parser, at, ret, err);
 	}
-	if (!quoted && reserved(word))
+	if (!quoted && expr_reserved_word(word))
 		return parse_mistake(parser, at, err,
 				     "%s cannot stand here; a column of that name is "
 				     "written in double quotes",

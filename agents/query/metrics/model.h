@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/json.h"
 
+struct buf;
 struct expr; /* agents/query/metrics/expression.h */
 struct model;
 struct model_dataset;
@@ -118,6 +119,19 @@ struct model_metric {
 	bool higher_is_better; /* "best" may mean highest */
 	enum additivity additivity;
 	const char *time; /* id of the default time field; NULL when none */
+	/* Made of other metrics: the expression names them, without a dataset, and each is taken
+	 * at its own grain before they meet. Then dataset is that of the first. */
+	const struct model_metric *const *inputs;
+	size_t input_count;
+	/* A stock, not a flow (a balance): of each stretch of time only the last (or first) moment
+	 * counts, per what is listed (an account) or over all. NULL when it is none. */
+	const struct model_field *snapshot;
+	bool snapshot_first;
+	const struct model_field *const *snapshot_per;
+	size_t snapshot_per_count;
+	/* Taken per this first, and then put together by this aggregate ("avg"); NULL when not. */
+	const struct model_field *per;
+	const char *then;
 	const struct expected_value *expected;
 	size_t expected_count;
 	struct words reads;
@@ -157,6 +171,24 @@ model_path(const struct model *model, const struct model_dataset *from,
 	   const struct model_dataset *to,
 	   const struct model_relationship *ret_steps[MODEL_PATH_MAX],
 	   size_t *ret_count); /* ret_ may be NULL; from == to is PATH_ONE, 0 steps */
+/* As model_path(), through these relationships alone where one of several must be chosen (by name;
+ * NULL: no choice made). */
+enum model_path model_path_via(const struct model *model, const struct model_dataset *from,
+			       const struct model_dataset *to, const struct words *via,
+			       const struct model_relationship *ret_steps[MODEL_PATH_MAX],
+			       size_t *ret_count);
+/* Names of every relationship that lies on some way between them, for messages: "a, b". */
+void model_path_names(const struct model *model, const struct model_dataset *from,
+		      const struct model_dataset *to, struct buf *out);
+/* The way over rows that point at from (children), and on along to-one relationships: a row of from
+ * may meet many of to. The first step is walked from its to side. */
+enum model_path model_link(const struct model *model, const struct model_dataset *from,
+			   const struct model_dataset *to, const struct words *via,
+			   const struct model_relationship *ret_steps[MODEL_PATH_MAX],
+			   size_t *ret_count);
+/* Does a row of it only say which rows of several datasets belong together? Its primary key is
+ * made of their keys. */
+bool model_is_bridge(const struct model *model, const struct model_dataset *dataset);
 /* Can the metric be grouped by or filtered on the field? */
 bool model_reaches(const struct model *model, const struct model_metric *metric,
 		   const struct model_field *field);
@@ -167,7 +199,6 @@ bool model_reaches(const struct model *model, const struct model_metric *metric,
  * line and a caret; then the result is ERR_INVALID and names how many. A workspace without metrics/
  * gives {}. In model_source.c; needs libyaml, so only `writ` links it (target model_source).
  */
-struct buf;
 MUST_CHECK int model_compile(int workspace_fd, const char *const *sources, size_t source_count,
 			     struct json **ret_models, struct buf *mistakes, struct err *err);
 

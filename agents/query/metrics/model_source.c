@@ -82,15 +82,56 @@ static struct json *read_relationships(struct source *source, const struct yaml 
 	return relationships;
 }
 
+/* A metric made of a window cannot be made into another: its rows are not those of the other. */
+static bool refuse_window(struct source *source, const struct yaml *list, size_t index)
+{
+	const struct yaml *map = yaml_at(list, index);
+	const char *window = NULL;
+
+	if (!source_uses_window(map, list, &window))
+		return false;
+	source_mistake(source, map,
+		       "it is made of %s, a window: the composition of windowed metrics is "
+		       "deferred (\xc2\xa7"
+		       "10); make the window a derived field (E_WINDOWED_METRIC_COMPOSITION)",
+		       window);
+	return true;
+}
+
+/* Metrics made of rows first; then, as often as it helps, those made of what is there. */
 static struct json *read_metrics(struct source *source, const struct yaml *map,
 				 const struct model *model)
 {
 	const struct yaml *list = source_list(source, map, "a semantic model", "metrics", false);
 	struct json *metrics = json_array();
+	size_t count = list ? yaml_len(list) : 0;
+	CLEANUP(mem_freep) bool *done = mem_array(count + 1, sizeof(*done));
+	bool moved = true;
 
-	for (size_t i = 0; list && i < yaml_len(list); i++)
+	for (size_t i = 0; i < count; i++) {
+		if (source_names_metrics(yaml_at(list, i), list))
+			continue;
+		done[i] = true;
 		push_named(source, yaml_at(list, i), "metrics", metrics,
-			   source_metric(source, yaml_at(list, i), model));
+			   source_metric(source, yaml_at(list, i), model, NULL));
+	}
+	while (moved) {
+		moved = false;
+		for (size_t i = 0; i < count; i++) {
+			if (done[i] || source_made_waits(yaml_at(list, i), metrics))
+				continue;
+			done[i] = moved = true;
+			push_named(source, yaml_at(list, i), "metrics", metrics,
+				   source_metric(source, yaml_at(list, i), model, metrics));
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (done[i] || refuse_window(source, list, i))
+			continue;
+		source_mistake(source, yaml_at(list, i),
+			       "it is made of a metric that is wrong, or in the end of itself "
+			       "(E_NAME_NOT_FOUND)");
+	}
 	return metrics;
 }
 

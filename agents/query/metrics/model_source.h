@@ -69,9 +69,21 @@ bool source_exact(const struct model *model, const struct model_dataset *dataset
 struct json *source_dataset(struct source *source, const struct yaml *map);
 struct json *source_relationship(struct source *source, const struct yaml *map,
 				 const struct json *datasets);
-/* model holds what was read of datasets and relationships. */
-struct json *source_metric(struct source *source, const struct yaml *map,
-			   const struct model *model);
+/* model holds what was read of datasets and relationships; metrics are those that it is made of,
+ * NULL for one that is made of rows. */
+struct json *source_metric(struct source *source, const struct yaml *map, const struct model *model,
+			   const struct json *metrics);
+
+/* model_source_made.c: metrics that name other metrics of list. */
+bool source_names_metrics(const struct yaml *map, const struct yaml *list);
+bool source_made_waits(const struct yaml *map, const struct json *metrics); /* for one not read */
+/* Does it name a metric that is a window? */
+bool source_uses_window(const struct yaml *map, const struct yaml *list, const char **ret_name);
+bool source_check_made(struct source *source, const struct yaml *node, const char *name,
+		       const struct expr *expr);
+void source_made(struct source *source, const struct yaml *expression, const struct yaml *node,
+		 const struct json *extension, const struct expr *expr, const struct json *metrics,
+		 struct json *metric);
 /* id is a time field that one row of from reaches. */
 void source_check_time(struct source *source, const struct yaml *node, const char *what,
 		       const struct model *model, const struct model_dataset *from, const char *id);

@@ -116,6 +116,9 @@ static bool exact(const struct fact *fact, const struct expr *expr)
 	case EXPR_IS_NULL:
 	case EXPR_IN:
 	case EXPR_BETWEEN:
+	case EXPR_WINDOW:
+	case EXPR_PARTITION:
+	case EXPR_ORDER:
 		break;
 	}
 	return false;

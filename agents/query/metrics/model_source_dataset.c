@@ -37,6 +37,7 @@ struct own_reads {
 	const char *dataset;
 	const char *table;
 	struct json *reads;
+	bool window; /* aggregates stand in a window, so nothing is added up */
 };
 
 static bool has_text(const struct json *list, const char *text)
@@ -54,18 +55,21 @@ static int own_read(const struct expr *node, void *data)
 	struct own_reads *own = data;
 	CLEANUP(mem_freep) char *read = NULL;
 
-	if (node->kind == EXPR_AGGREGATE) {
+	if (node->kind == EXPR_AGGREGATE && !own->window) {
 		source_mistake(own->source, own->node,
-			       "%s: %s() adds rows up; that belongs into a metric", own->what,
-			       node->text);
+			       "%s: %s() adds rows up, an aggregate; that belongs into a metric "
+			       "(E_AGGREGATE_IN_FIELD)",
+			       own->what, node->text);
 		return 1;
 	}
 	if (node->kind != EXPR_COLUMN)
 		return 0;
 	if (node->dataset && strcmp(node->dataset, own->dataset) != 0) {
 		source_mistake(own->source, own->node,
-			       "%s: %s.%s is of another dataset; a field reads its own columns",
-			       own->what, node->dataset, node->text);
+			       "%s: %s.%s is of another dataset; a field of %s reads its own "
+			       "columns: wrap it in an aggregate as a metric, or take the field "
+			       "from its own dataset (E_UNAGGREGATED_FINER_GRAIN_REFERENCE)",
+			       own->what, node->dataset, node->text, own->dataset);
 		return 1;
 	}
 	read = mem_format("%s.%s", own->table, node->text);
@@ -79,7 +83,9 @@ static struct json *own_expression(struct source *source, const struct yaml *nod
 				   const char *text, const char *dataset, const char *table)
 {
 	CLEANUP(expr_freep) struct expr *expr = source_parse(source, node, what, text);
-	struct own_reads own = {source, node, what, dataset, table, json_array()};
+	struct own_reads own = {source, node, what, dataset, table, json_array(), false};
+
+	own.window = expr && expr_has_window(expr) && !expr_has_aggregate(expr);
 
 	if (expr && expr_walk(expr, own_read, &own) == 0)
 		return own.reads;
@@ -346,6 +352,28 @@ static void dataset_extension(struct source *source, const struct yaml *map, str
 	dataset_filter(source, node, extension, dataset);
 }
 
+/* Windows are worked out beside the table and joined by its key. */
+static void check_windows(struct source *source, const struct yaml *map, const struct json *dataset)
+{
+	json_each(field, json_get(dataset, "fields"))
+	{
+		struct expr *expr = NULL;
+		bool window;
+
+		if (expr_parse(json_get_str(field, "expression"), &expr, NULL, NULL) < 0)
+			continue; /* said already */
+		window = expr_has_window(expr);
+		expr_free(expr);
+		if (!window || json_len(json_get(dataset, "primary_key")) > 0)
+			continue;
+		source_mistake(source, map,
+			       "field %s is a window, so its dataset needs a primary key "
+			       "(E_PRIMARY_KEY_REQUIRED)",
+			       json_get_str(field, "name"));
+		return;
+	}
+}
+
 struct json *source_dataset(struct source *source, const struct yaml *map)
 {
 	static const char *const keys[] = {
@@ -375,6 +403,7 @@ struct json *source_dataset(struct source *source, const struct yaml *map)
 	json_set(dataset, "unique_keys", unique_keys(source, map));
 	dataset_extension(source, map, dataset);
 	json_set(dataset, "fields", read_fields(source, map, name, table));
+	check_windows(source, map, dataset);
 	source_place(dataset, map);
 	return dataset;
 }

@@ -23,7 +23,9 @@ struct metric_reading {
 	struct expr *expr;   /* owned */
 	struct expr *filter; /* owned; NULL when none */
 	const struct model_dataset *dataset;
-	struct json *reads; /* owned until set */
+	struct json *reads;	    /* owned until set */
+	const struct json *metrics; /* what is read so far, for one that is made of others */
+	bool made;		    /* of other metrics */
 };
 
 static void set_taken(struct json *out, const char *key, char *text)
@@ -70,6 +72,17 @@ static bool check_shape(struct metric_reading *reading)
 {
 	size_t before = reading->source->mistake_count;
 	const struct expr *bare = bare_column(reading->expr);
+
+	if (reading->made)
+		return source_check_made(reading->source, reading->node, reading->name,
+					 reading->expr);
+	if (expr_has_window(reading->expr)) {
+		source_mistake(reading->source, reading->node,
+			       "metric %s: a window over groups is not taken up; ask for a running "
+			       "total, or make the window a field",
+			       reading->name);
+		return false;
+	}
 
 	if (!expr_has_aggregate(reading->expr))
 		source_mistake(reading->source, reading->node,
@@ -387,6 +400,86 @@ static void read_numbers(struct metric_reading *reading, const struct yaml *node
 		      json_get_bool(extension, "higher_is_better", false));
 }
 
+static bool field_id(struct metric_reading *reading, const struct yaml *node, const char *key,
+		     const char *id)
+{
+	const struct model_field *field = id ? model_field(reading->model, id) : NULL;
+
+	if (!field)
+		source_mistake(reading->source, node,
+			       "WRIT: %s of metric %s: no field %s; write "
+			       "dataset.field",
+			       key, reading->name, id ? id : "");
+	else if (model_path(reading->model, reading->dataset, field->dataset, NULL, NULL) !=
+		 PATH_ONE)
+		source_mistake(reading->source, node,
+			       "WRIT: %s of metric %s: a row of %s does not lead to one %s", key,
+			       reading->name, reading->dataset->name, id);
+	else {
+		add_words(reading->reads, &field->reads);
+		collect_way(reading, field->dataset);
+	}
+	return field != NULL;
+}
+
+/* {"time": "balances.day", "take": "last", "per": ["balances.account_id"]} */
+static void read_snapshot(struct metric_reading *reading, const struct yaml *node,
+			  const struct json *snapshot, struct json *metric)
+{
+	static const char *const keys[] = {"time", "take", "per", NULL};
+	const char *take = json_get_str(snapshot, "take");
+	struct err err;
+
+	if (json_is_null(snapshot))
+		return;
+	if (json_only(snapshot, keys, &err) < 0) {
+		source_mistake(reading->source, node, "WRIT: snapshot: %s", err.text);
+		return;
+	}
+	if (take && strcmp(take, "last") != 0 && strcmp(take, "first") != 0)
+		source_mistake(reading->source, node, "WRIT: snapshot: take is last or first");
+	if (field_id(reading, node, "snapshot.time", json_get_str(snapshot, "time")) &&
+	    !model_field(reading->model, json_get_str(snapshot, "time"))->is_time)
+		source_mistake(reading->source, node, "WRIT: snapshot: %s is no time",
+			       json_get_str(snapshot, "time"));
+	json_each(item, json_get(snapshot, "per"))
+	{
+		if (!field_id(reading, node, "snapshot.per", json_str(item)))
+			return;
+	}
+	json_set(metric, "snapshot", json_copy(snapshot));
+	json_set_bool(metric, "additive", false); /* over time it is not */
+}
+
+static void read_per(struct metric_reading *reading, const struct yaml *node,
+		     const struct json *extension, struct json *metric)
+{
+	static const char *const known[] = {"avg", "sum", "min", "max", "count"};
+	const char *per = json_get_str(extension, "per");
+	const char *then = json_get_str(extension, "then");
+	bool good = false;
+
+	if (!per && !then)
+		return;
+	if (!per || !then) {
+		source_mistake(reading->source, node, "WRIT: per and then come together");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		good = good || strcmp(then, known[i]) == 0;
+	if (!good)
+		source_mistake(reading->source, node,
+			       "WRIT: then is avg, sum, min, max or count, not %s", then);
+	if (!field_id(reading, node, "per", per))
+		return;
+	json_set_str(metric, "per", per);
+	json_set_str(metric, "then", then);
+	json_set_bool(metric, "additive", false);
+	json_set_bool(metric, "exact", false);
+	if (json_is_null(json_get(extension, "decimals")))
+		json_set_int(metric, "decimals", 2);
+}
+
 static const char *read_time(struct metric_reading *reading, const struct yaml *node,
 			     const struct json *extension)
 {
@@ -400,14 +493,23 @@ static const char *read_time(struct metric_reading *reading, const struct yaml *
 
 static void read_extension(struct metric_reading *reading, struct json *metric)
 {
-	static const struct extension_key keys[] = {
-		{"label", EXT_TEXT, 0},		{"dataset", EXT_TEXT, 0},
-		{"filter", EXT_TEXT, 0},	{"filter_words", EXT_TEXT, 0},
-		{"missing_words", EXT_TEXT, 0}, {"unit", EXT_TEXT, 0},
-		{"scale", EXT_INT, 1000000000}, {"decimals", EXT_INT, 9},
-		{"non_negative", EXT_BOOL, 0},	{"higher_is_better", EXT_BOOL, 0},
-		{"additive", EXT_BOOL, 0},	{"time", EXT_TEXT, 0},
-		{"expected", EXT_LIST, 0},	{NULL, EXT_TEXT, 0}};
+	static const struct extension_key keys[] = {{"label", EXT_TEXT, 0},
+						    {"dataset", EXT_TEXT, 0},
+						    {"filter", EXT_TEXT, 0},
+						    {"filter_words", EXT_TEXT, 0},
+						    {"missing_words", EXT_TEXT, 0},
+						    {"unit", EXT_TEXT, 0},
+						    {"scale", EXT_INT, 1000000000},
+						    {"decimals", EXT_INT, 9},
+						    {"non_negative", EXT_BOOL, 0},
+						    {"higher_is_better", EXT_BOOL, 0},
+						    {"additive", EXT_BOOL, 0},
+						    {"time", EXT_TEXT, 0},
+						    {"expected", EXT_LIST, 0},
+						    {"snapshot", EXT_OBJECT, 0},
+						    {"per", EXT_TEXT, 0},
+						    {"then", EXT_TEXT, 0},
+						    {NULL, EXT_TEXT, 0}};
 	const struct yaml *node;
 	CLEANUP(json_freep)
 	struct json *extension =
@@ -419,6 +521,12 @@ static void read_extension(struct metric_reading *reading, struct json *metric)
 		json_set_str(metric, "label", label);
 	else
 		set_taken(metric, "label", source_label(reading->name));
+	if (reading->made) {
+		source_made(reading->source, reading->node, node, extension, reading->expr,
+			    reading->metrics, metric);
+		read_expected(reading, node, extension, metric);
+		return;
+	}
 	find_fact(reading, json_get_str(extension, "dataset"), node);
 	if (!reading->dataset)
 		return;
@@ -428,6 +536,8 @@ static void read_extension(struct metric_reading *reading, struct json *metric)
 	read_expected(reading, node, extension, metric);
 	time = read_time(reading, node, extension);
 	collect_reads(reading, time);
+	read_snapshot(reading, node, json_get(extension, "snapshot"), metric);
+	read_per(reading, node, extension, metric);
 	json_set_str(metric, "dataset", reading->dataset->name);
 	json_set_str(metric, "table", reading->dataset->table);
 	set_text(metric, "time", time);
@@ -460,9 +570,16 @@ static bool read_head(struct metric_reading *reading)
 	return reading->expr && check_shape(reading);
 }
 
-struct json *source_metric(struct source *source, const struct yaml *map, const struct model *model)
+struct json *source_metric(struct source *source, const struct yaml *map, const struct model *model,
+			   const struct json *metrics)
 {
-	struct metric_reading reading = {.source = source, .model = model, .map = map};
+	struct metric_reading reading = {
+		.source = source,
+		.model = model,
+		.map = map,
+		.metrics = metrics,
+		.made = metrics != NULL,
+	};
 	size_t before = source->mistake_count;
 	CLEANUP(json_freep) struct json *metric = json_object();
 

@@ -56,6 +56,31 @@ static bool known_key(const char *key, const char *const *keys)
 	return false;
 }
 
+/* What the specification knows and puts off: silence about it would change what is meant. */
+static bool put_off(const char *key)
+{
+	static const char *const keys[] = {"grain",
+					   "filter",
+					   "metrics",
+					   "referential_integrity",
+					   "from_all_rows_match",
+					   "to_all_rows_match",
+					   "condition",
+					   "asof",
+					   "range",
+					   "joins",
+					   "using_relationships",
+					   "natural_grain",
+					   "role",
+					   "cardinality"};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool source_keys(struct source *source, const struct yaml *map, const char *what,
 		 const char *const *keys)
 {
@@ -73,7 +98,13 @@ bool source_keys(struct source *source, const struct yaml *map, const char *what
 		if (known_key(yaml_text(key), keys))
 			continue;
 		near = nearest_word(yaml_text(key), keys, key_count(keys));
-		if (near)
+		if (put_off(yaml_text(key)))
+			source_mistake(source, key,
+				       "%s has a key %s, which the specification has deferred "
+				       "(\xc2\xa7"
+				       "10) (E_DEFERRED_KEY_REJECTED)",
+				       what, yaml_text(key));
+		else if (near)
 			source_mistake(source, key, "%s has no key %s; did you mean %s?", what,
 				       yaml_text(key), near);
 		else
@@ -113,6 +144,13 @@ const char *source_name(struct source *source, const struct yaml *map, const cha
 	for (const char *c = name; *c; c++)
 		good = good &&
 		       (isalnum((unsigned char)*c) || *c == '_' || (unsigned char)*c >= 0x80);
+	if (good && expr_reserved_word(name)) {
+		source_mistake(source, yaml_get(map, "name"),
+			       "%s is a reserved word of SQL or of the specification: rename it "
+			       "(E_RESERVED_NAME)",
+			       name);
+		return NULL;
+	}
 	if (good && !isdigit((unsigned char)name[0]) && strlen(name) <= 128)
 		return name;
 	source_mistake(source, yaml_get(map, "name"),
@@ -199,6 +237,8 @@ const struct yaml *source_expression(struct source *source, const struct yaml *m
 		source_mistake(source, map, "%s needs expression", what);
 		return NULL;
 	}
+	if (yaml_kind(expression) == YAML_SCALAR && yaml_text(expression)[0] != '\0')
+		return expression;
 	if (!source_keys(source, expression, "expression", keys))
 		return NULL;
 	list = source_list(source, expression, "expression", "dialects", true);
