@@ -260,15 +260,21 @@ static int prepare(struct part *part, struct err *err)
 	return part_join(part, err);
 }
 
-/* A row of each leads to one row of it. */
+static bool meets(const struct model *model, const struct model_dataset *from,
+		  const struct model_dataset *to)
+{
+	return model_path(model, from, to, NULL, NULL) != PATH_NONE ||
+	       model_link(model, from, to, NULL, NULL, NULL) != PATH_NONE;
+}
+
+/* Rows of both have to do with rows of a third. */
 static bool share_dataset(const struct model *model, const struct model_dataset *a,
 			  const struct model_dataset *b)
 {
 	for (size_t i = 0; i < model_dataset_count(model); i++) {
 		const struct model_dataset *shared = model_dataset_at(model, i);
 
-		if (model_path(model, a, shared, NULL, NULL) != PATH_NONE &&
-		    model_path(model, b, shared, NULL, NULL) != PATH_NONE)
+		if (meets(model, a, shared) && meets(model, b, shared))
 			return true;
 	}
 	return false;

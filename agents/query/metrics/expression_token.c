@@ -72,7 +72,7 @@ static int scan_number(struct parser *parser, struct err *err)
 static int scan_sign(struct parser *parser, struct err *err)
 {
 	static const char *const signs[] = {"<=", ">=", "<>", "!=", "||", "+", "-", "*", "/",
-					    "%",  "=",	"<",  ">",  "(",  ")", ",", "."};
+					    "%",  "=",	"<",  ">",  "(",  ")", ",", ".", ":"};
 	const char *start = parser->source + parser->at;
 
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++) {

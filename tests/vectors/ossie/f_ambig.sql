@@ -1,0 +1,4 @@
+CREATE TABLE orders(id INTEGER PRIMARY KEY, placed_by_id INTEGER, fulfilled_by_id INTEGER, amount DECIMAL(10,2));
+INSERT INTO orders VALUES (301,1,2,100.00),(302,2,2,50.00);
+CREATE TABLE users(id INTEGER PRIMARY KEY, region TEXT);
+INSERT INTO users VALUES (1,'EAST'),(2,'WEST');
