@@ -396,6 +396,27 @@ static void single_candidate(const struct collector *collector, size_t at,
 	}
 }
 
+/* "day of the week": a unit in several words. */
+static void unit_candidate(const struct collector *collector, size_t at, struct candidate *best,
+			   const long *after)
+{
+	static const char *const phrases[] = {"day of the week", "day of week", "days of the week",
+					      "week day"};
+
+	for (size_t i = 0; i < ARRAY_LEN(phrases); i++) {
+		size_t count = sentence_spell(collector->sentence, at, phrases[i]);
+		struct candidate candidate = {.item = {.kind = ITEM_UNIT,
+						       .first = at,
+						       .count = count,
+						       .unit = UNIT_WEEKDAY}};
+
+		if (count == 0 || collector->sentence->items[at].quoted)
+			continue;
+		candidate.score = score_of(SCORE_OP, count) + after[at + count];
+		offer(best, &candidate);
+	}
+}
+
 static void op_candidates(const struct collector *collector, size_t at, struct candidate *best,
 			  const long *after)
 {
@@ -423,6 +444,7 @@ static void choose_at(const struct collector *collector, size_t at, const long *
 	single_candidate(collector, at, best);
 	best->score += after[at + 1];
 	op_candidates(collector, at, best, after);
+	unit_candidate(collector, at, best, after);
 	period.item.count = collector->sentence->items[at].quoted
 				    ? 0
 				    : period_read(collector->sentence, at, collector->rules,

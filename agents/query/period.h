@@ -17,7 +17,15 @@
 #include "agents/query/sentence.h"
 #include "base/clock.h"
 
-enum period_unit { UNIT_NONE, UNIT_DAY, UNIT_WEEK, UNIT_MONTH, UNIT_QUARTER, UNIT_YEAR };
+enum period_unit {
+	UNIT_NONE,
+	UNIT_DAY,
+	UNIT_WEEK,
+	UNIT_MONTH,
+	UNIT_QUARTER,
+	UNIT_YEAR,
+	UNIT_WEEKDAY /* only to group by; never a stretch of time */
+};
 
 struct period {
 	bool all; /* "all time": no bounds, on purpose */

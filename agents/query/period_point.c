@@ -52,6 +52,14 @@ static int month_of(const struct word *word)
 	return 0;
 }
 
+/* A unit that time is cut into; a day of the week is none. */
+static enum period_unit calendar_unit(const struct word *word)
+{
+	enum period_unit unit = period_unit_of(word);
+
+	return unit == UNIT_WEEKDAY ? UNIT_NONE : unit;
+}
+
 static int whole_number(const struct word *word, int max)
 {
 	if (!word->has_number || word->real || word->percent || word->number < 1 ||
@@ -70,6 +78,13 @@ static bool is_last(const struct word *word)
 static bool is_this(const struct word *word)
 {
 	static const char *const list[] = {"this", "current", NULL};
+
+	return word_in(word, list);
+}
+
+static bool is_next(const struct word *word)
+{
+	static const char *const list[] = {"next", "coming", "upcoming", NULL};
 
 	return word_in(word, list);
 }
@@ -158,7 +173,7 @@ static size_t read_month_day(const struct reader *reader, size_t at, struct peri
 	int year = 0;
 	size_t count = 2;
 
-	if (month == 0 || day == 0 || period_unit_of(reader_word(reader, at + 2)) != UNIT_NONE)
+	if (month == 0 || day == 0 || calendar_unit(reader_word(reader, at + 2)) != UNIT_NONE)
 		return 0;
 	count += read_year_or_latest(reader, at + count, month, period, &year);
 	if (period->year_implied && month == reader->rules->today.month &&
@@ -297,25 +312,25 @@ static size_t read_bare_year(const struct reader *reader, size_t at, struct peri
 	return 1;
 }
 
-/* this quarter, last fiscal year, the previous month */
+/* this quarter, last fiscal year, the previous month, next week */
 static size_t read_relative(const struct reader *reader, size_t at, struct period *period)
 {
 	static const char *const preceding[] = {"previous", "prior", "preceding", NULL};
 	const struct word *lead = reader_word(reader, at);
 	size_t fiscal = skip_word(reader, at + 1, "fiscal");
 	const struct word *unit_word = reader_word(reader, at + 1 + fiscal);
-	enum period_unit unit = period_unit_of(unit_word);
+	enum period_unit unit = calendar_unit(unit_word);
 	struct date start;
 
-	if ((!is_this(lead) && !is_last(lead)) || unit == UNIT_NONE ||
+	if ((!is_this(lead) && !is_last(lead) && !is_next(lead)) || unit == UNIT_NONE ||
 	    strcmp(unit_word->text, period_unit_name(unit)) != 0)
 		return 0;
 	if (fiscal > 0 && reader->rules->fiscal_start == 0)
 		period_mistake(period, "no fiscal year is defined in this workspace", "");
 	start = period_unit_start(reader->rules->today, unit,
 				  fiscal > 0 ? reader->rules->fiscal_start : 1);
-	if (is_last(lead))
-		start = period_add_units(start, unit, -1);
+	if (is_last(lead) || is_next(lead))
+		start = period_add_units(start, unit, is_last(lead) ? -1 : 1);
 	period_set_unit(period, start, unit, 1);
 	period->preceding = word_in(lead, preceding);
 	return 2 + fiscal;
@@ -361,7 +376,7 @@ static size_t read_last_n(const struct reader *reader, size_t at, struct period 
 					  reader_is(reader, at + 2, "calendar")
 				  ? 1
 				  : 0;
-	enum period_unit unit = period_unit_of(reader_word(reader, at + 2 + complete));
+	enum period_unit unit = calendar_unit(reader_word(reader, at + 2 + complete));
 	struct date end;
 
 	if (!is_last(reader_word(reader, at)) || number == 0 || unit == UNIT_NONE ||
@@ -383,7 +398,7 @@ static size_t read_last_n(const struct reader *reader, size_t at, struct period 
 static size_t read_ago(const struct reader *reader, size_t at, struct period *period)
 {
 	int number = whole_number(reader_word(reader, at), 1000);
-	enum period_unit unit = period_unit_of(reader_word(reader, at + 1));
+	enum period_unit unit = calendar_unit(reader_word(reader, at + 1));
 	struct date start;
 
 	if (number == 0 && (reader_is(reader, at, "a") || reader_is(reader, at, "one")))
@@ -401,8 +416,9 @@ static size_t read_ago(const struct reader *reader, size_t at, struct period *pe
 static size_t read_day_word(const struct reader *reader, size_t at, struct period *period)
 {
 	int back = reader_is(reader, at, "today") ? 0 : reader_is(reader, at, "yesterday") ? 1 : -1;
+	bool tomorrow = reader_is(reader, at, "tomorrow");
 
-	if (back < 0)
+	if (back < 0 && !tomorrow)
 		return 0;
 	period_set_unit(period, date_add_days(reader->rules->today, -back), UNIT_DAY, 1);
 	return 1;
@@ -452,7 +468,7 @@ static size_t read_part(const struct reader *reader, size_t at, struct period *p
 	bool first = reader_is(reader, at, "first");
 	bool edge_start = reader_is(reader, at, "beginning") || reader_is(reader, at, "start");
 	bool edge_end = reader_is(reader, at, "end");
-	enum period_unit unit = period_unit_of(reader_word(reader, at + 1));
+	enum period_unit unit = calendar_unit(reader_word(reader, at + 1));
 	size_t count = 2;
 	size_t rest = 0;
 	struct period whole = {0};
@@ -468,8 +484,8 @@ static size_t read_part(const struct reader *reader, size_t at, struct period *p
 	count++;
 	count += skip_word(reader, at + count, "the");
 	rest = read_simple(reader, at + count, &whole);
-	if (rest == 0 && period_unit_of(reader_word(reader, at + count)) != UNIT_NONE) {
-		enum period_unit current = period_unit_of(reader_word(reader, at + count));
+	if (rest == 0 && calendar_unit(reader_word(reader, at + count)) != UNIT_NONE) {
+		enum period_unit current = calendar_unit(reader_word(reader, at + count));
 
 		period_set_unit(&whole, period_unit_start(reader->rules->today, current, 1),
 				current, 1);
@@ -487,7 +503,7 @@ static size_t read_part(const struct reader *reader, size_t at, struct period *p
 static size_t read_named_unit(const struct reader *reader, size_t at, struct period *period)
 {
 	const struct word *word = reader_word(reader, at);
-	enum period_unit unit = period_unit_of(word);
+	enum period_unit unit = calendar_unit(word);
 	size_t lead = 1 + skip_word(reader, at + 1, "of");
 	size_t rest = 0;
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const unit_names[] = {"", "day", "week", "month", "quarter", "year"};
+static const char *const unit_names[] = {"", "day", "week", "month", "quarter", "year", "weekday"};
 
 const char *period_unit_name(enum period_unit unit)
 {
@@ -21,6 +21,8 @@ enum period_unit period_unit_of(const struct word *word)
 		if (strcmp(word->stem, unit_names[unit]) == 0 ||
 		    strcmp(word->text, adverbs[unit]) == 0)
 			return (enum period_unit)unit;
+	if (strcmp(word->stem, "weekday") == 0)
+		return UNIT_WEEKDAY;
 	return strcmp(word->text, "annually") == 0 || strcmp(word->text, "annual") == 0 ? UNIT_YEAR
 											: UNIT_NONE;
 }
@@ -31,6 +33,7 @@ struct date period_unit_start(struct date date, enum period_unit unit, int year_
 
 	switch (unit) {
 	case UNIT_NONE:
+	case UNIT_WEEKDAY:
 	case UNIT_DAY:
 		return date;
 	case UNIT_WEEK:
@@ -49,6 +52,7 @@ struct date period_add_units(struct date start, enum period_unit unit, int units
 {
 	switch (unit) {
 	case UNIT_NONE:
+	case UNIT_WEEKDAY:
 		return start;
 	case UNIT_DAY:
 		return date_add_days(start, units);

@@ -258,10 +258,42 @@ static bool is_unit(const struct draft *draft, size_t at)
 	return metrics > 0;
 }
 
+/* The only metric that the names of the question can mean; NULL when there are several or none. */
+static const struct model_metric *only_named(const struct draft *draft)
+{
+	const struct model_metric *only = NULL;
+
+	for (size_t i = 0; i < draft->items.count; i++) {
+		const struct item *item = &draft->items.list[i];
+
+		for (size_t j = 0; j < item->reading_count; j++) {
+			const struct model_metric *metric = item->readings[j].metric;
+
+			if (item->readings[j].kind != READ_METRIC)
+				continue;
+			if (only != NULL && only != metric)
+				return NULL;
+			only = metric;
+		}
+	}
+	return only;
+}
+
+/* "Which product sold the most units": "sold" says no more than "units sold", what is measured. */
+static bool repeats_name(const struct draft *draft, size_t at)
+{
+	const struct model_metric *metric = only_named(draft);
+
+	return metric != NULL && draft->items.list[at].count == 1 &&
+	       !draft->sentence.items[draft->items.list[at].first].quoted &&
+	       partly_named(draft, metric, at, 1);
+}
+
 static void spend_units(struct draft *draft)
 {
 	for (size_t i = 0; i < draft->items.count; i++)
-		if (draft->items.list[i].kind == ITEM_UNKNOWN && is_unit(draft, i))
+		if (draft->items.list[i].kind == ITEM_UNKNOWN &&
+		    (is_unit(draft, i) || repeats_name(draft, i)))
 			draft->items.list[i].spent = true;
 }
 

@@ -171,10 +171,27 @@ static bool set_period(struct draft *draft, struct query_period *target,
 	bounds(period, from, to);
 	if (query_period_set(target, field, from, to, period->label, &err) < 0)
 		return refuse_period(draft, err.text);
+	if (period->has_from && date_compare(period->from, draft->input->today) > 0) {
+		char today[DATE_LEN + 1];
+
+		date_write(draft->input->today, today);
+		draft_note(draft, "period.future",
+			   mem_format("%s to before %s begins after today (%s): what is dated "
+				      "then is not over, or not recorded yet.",
+				      from, to[0] ? to : "any later day", today));
+	}
 	if (period->note[0] != '\0')
 		draft_note(draft, "period.reading",
 			   mem_format("\"%s\" was read as %s.", period->label, period->note));
 	return true;
+}
+
+static bool by_time(const struct draft *draft)
+{
+	for (size_t i = 0; i < draft->query->dimension_count; i++)
+		if (draft->query->dimensions[i].bucket != BUCKET_NONE)
+			return true;
+	return false;
 }
 
 static bool set_compared(struct draft *draft, const struct period *a, const struct period *b)
@@ -183,6 +200,11 @@ static bool set_compared(struct draft *draft, const struct period *a, const stru
 	const struct period *earlier = later == a ? b : a;
 	const char *field = NULL;
 
+	if (by_time(draft))
+		return draft_refuse(draft, "unsupported",
+				    mem_str("Two periods cannot be set side by side and split by "
+					    "time as well: their times are not the same."),
+				    mem_str("Ask for one period by time, or for two in total."));
 	if (!a->has_from || !a->has_to || !b->has_from || !b->has_to)
 		return refuse_period(draft,
 				     "both periods of a comparison need a beginning and an end");
@@ -191,6 +213,23 @@ static bool set_compared(struct draft *draft, const struct period *a, const stru
 	return period_field(draft, &field) &&
 	       set_period(draft, &draft->query->period, later, field) &&
 	       set_period(draft, &draft->query->compare, earlier, NULL);
+}
+
+/* "growth by month": from each month to the next; no other period is meant. */
+static bool set_stepwise(struct draft *draft, const struct period *period)
+{
+	const char *field = NULL;
+
+	if (draft->roles.year_ago)
+		return draft_refuse(draft, "unsupported",
+				    mem_str("Times side by side with those of a year before cannot "
+					    "be asked yet."),
+				    mem_str("Ask for one such period at a time."));
+	draft->query->stepwise = true;
+	if (period == NULL)
+		return true;
+	return period_field(draft, &field) &&
+	       set_period(draft, &draft->query->period, period, field);
 }
 
 /* Does the question compare one period with the one before it or a year before it? */
@@ -204,6 +243,8 @@ static bool set_one(struct draft *draft, const struct period *period)
 
 	if (draft->metric_count > 1 && asks_growth(draft))
 		return refuse_period(draft, "a change can be given for one metric at a time");
+	if ((roles->year_ago || roles->previous || implied) && by_time(draft))
+		return set_stepwise(draft, period);
 	if (roles->year_ago || roles->previous || implied) {
 		bool found = roles->year_ago ? period_year_before(period, &other)
 					     : period_before(period, &other);
@@ -228,6 +269,11 @@ static bool no_period(struct draft *draft)
 
 	if (roles_count(&draft->roles, &draft->items, ROLE_TIME) > 0)
 		return refuse_period(draft, "a date is named, but no period for it");
+	if (dated && by_time(draft) && draft->metric_count == 1 && !compares_values(draft) &&
+	    (draft->roles.previous || draft->roles.year_ago || asks_growth(draft))) {
+		draft_note(draft, "period.all", mem_str("No period was named: all dates count."));
+		return set_stepwise(draft, NULL);
+	}
 	if (draft->roles.previous || draft->roles.year_ago ||
 	    (asks_growth(draft) && !compares_values(draft)) ||
 	    (draft->roles.compare && draft->query->dimension_count == 0 &&
@@ -268,14 +314,6 @@ static bool joined(const struct draft *draft, size_t a, size_t b)
 			return false;
 	}
 	return found;
-}
-
-static bool by_time(const struct draft *draft)
-{
-	for (size_t i = 0; i < draft->query->dimension_count; i++)
-		if (draft->query->dimensions[i].bucket != BUCKET_NONE)
-			return true;
-	return false;
 }
 
 /* "by month in 2025 and 2026": one stretch of time, not a comparison. */

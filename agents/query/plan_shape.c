@@ -9,8 +9,9 @@
 
 static enum time_bucket bucket_of(enum period_unit unit)
 {
-	static const enum time_bucket buckets[] = {BUCKET_NONE,	 BUCKET_DAY,	 BUCKET_WEEK,
-						   BUCKET_MONTH, BUCKET_QUARTER, BUCKET_YEAR};
+	static const enum time_bucket buckets[] = {BUCKET_NONE,	  BUCKET_DAY,	  BUCKET_WEEK,
+						   BUCKET_MONTH,  BUCKET_QUARTER, BUCKET_YEAR,
+						   BUCKET_WEEKDAY};
 
 	return buckets[unit];
 }
@@ -31,9 +32,11 @@ void add_dimension(struct draft *draft, const char *field, enum time_bucket buck
 		metric_query_add_dimension(draft->query, field, bucket);
 }
 
-/* The time field that all metrics are dated by. */
+/* The time field that all metrics are dated by; each by its own when they differ. */
 static bool common_time(struct draft *draft, const char **ret_field)
 {
+	bool differ = false;
+
 	for (size_t i = 0; i < draft->metric_count; i++) {
 		const struct model_metric *metric = draft->metrics[i];
 
@@ -42,7 +45,8 @@ static bool common_time(struct draft *draft, const char **ret_field)
 				draft, "period",
 				mem_format("%s has no date to group by.", metric->label),
 				metrics_text(draft));
-		if (i > 0 && strcmp(metric->time, draft->metrics[0]->time) != 0)
+		differ = differ || strcmp(metric->time, draft->metrics[0]->time) != 0;
+		if (differ && metric->dataset == draft->metrics[0]->dataset)
 			return draft_refuse(draft, "period",
 					    mem_format("%s and %s are dated by different fields.",
 						       draft->metrics[0]->label, metric->label),
@@ -52,7 +56,9 @@ static bool common_time(struct draft *draft, const char **ret_field)
 		return draft_refuse(draft, "unsupported",
 				    mem_str("A listing cannot be grouped by time."),
 				    metrics_text(draft));
-	*ret_field = draft->metrics[0]->time;
+	if (differ)
+		draft_note(draft, "time.own", mem_str("Each metric is dated by its own date."));
+	*ret_field = differ ? QUERY_TIME : draft->metrics[0]->time;
 	return true;
 }
 
@@ -385,7 +391,8 @@ static bool shape_direction(struct draft *draft, const struct model_metric *metr
 				    metric->label));
 }
 
-static bool check_top_of_each(struct draft *draft)
+/* "the best product in each region": the first within each of the other dimensions. */
+static bool is_top_of_each(const struct draft *draft)
 {
 	bool subject = false;
 	bool grouped = false;
@@ -396,11 +403,38 @@ static bool check_top_of_each(struct draft *draft)
 		subject = subject || draft->roles.parts[i].subject;
 		grouped = grouped || !draft->roles.parts[i].subject;
 	}
-	if (!subject || !grouped || draft->query->dimension_count < 2)
-		return true;
-	return draft_refuse(draft, "unsupported",
-			    mem_str("The highest or lowest within each group cannot be asked yet."),
-			    mem_str("Ask for the figures by both, or for one group at a time."));
+	return subject && grouped && draft->query->dimension_count >= 2;
+}
+
+static const char *item_field(const struct draft *draft, size_t item)
+{
+	if (draft->items.list[item].kind != ITEM_UNIT)
+		return draft->fields[item] != NULL ? draft->fields[item]->id : NULL;
+	for (size_t i = 0; i < draft->query->dimension_count; i++)
+		if (draft->query->dimensions[i].bucket == bucket_of(draft->items.list[item].unit))
+			return draft->query->dimensions[i].field;
+	return NULL;
+}
+
+static bool shape_top_of_each(struct draft *draft, const struct model_metric *metric, bool desc)
+{
+	if (draft->query->compare.set || draft->query->share || draft->query->stepwise)
+		return draft_refuse(draft, "unsupported",
+				    mem_str("The first within each group cannot be asked together "
+					    "with a comparison or a share."),
+				    mem_str("Ask for one of them."));
+	for (size_t i = 0; i < draft->items.count; i++) {
+		const char *field = NULL;
+
+		if (draft->roles.parts[i].role != ROLE_DIM || draft->roles.parts[i].subject)
+			continue;
+		field = item_field(draft, i);
+		if (field != NULL)
+			metric_query_add_within(draft->query, field);
+	}
+	draft->query->top.count = draft->roles.limit > 0 ? draft->roles.limit : 1;
+	metric_query_add_order(draft->query, metric->name, desc);
+	return true;
 }
 
 static bool shape_sort(struct draft *draft)
@@ -429,7 +463,7 @@ static bool shape_super(struct draft *draft)
 	const struct model_metric *metric = NULL;
 	const struct model_field *field = NULL;
 	bool desc = true;
-	bool change = draft->roles.compare && draft->query->compare.set;
+	bool change = draft->roles.compare && (draft->query->compare.set || draft->query->stepwise);
 
 	if (draft->roles.super == SUPER_NONE && !draft->roles.sorted)
 		return true;
@@ -446,8 +480,8 @@ static bool shape_super(struct draft *draft)
 		add_dimension(draft, field->id, BUCKET_NONE);
 	if (draft->query->dimension_count == 0)
 		return ask_dimension(draft, "dimension", false, "The highest or lowest of what?");
-	if (!check_top_of_each(draft))
-		return false;
+	if (is_top_of_each(draft))
+		return shape_top_of_each(draft, metric, desc);
 	metric_query_add_order(draft->query, change ? "change" : metric->name, desc);
 	draft->query->limit = draft->roles.limit;
 	if (draft->roles.limit == 0 && !draft->roles.sorted)
@@ -455,9 +489,23 @@ static bool shape_super(struct draft *draft)
 	return true;
 }
 
+/* "net sales over 300" of what? Groups must be named for some of them to be picked. */
+static bool shape_conditions(struct draft *draft)
+{
+	const struct model_field *field = answered(draft, "dimension");
+
+	if (draft->query->condition_count == 0 || draft->query->dimension_count > 0)
+		return true;
+	if (field == NULL)
+		return ask_dimension(draft, "dimension", false,
+				     "The condition is about each what?");
+	add_dimension(draft, field->id, BUCKET_NONE);
+	return true;
+}
+
 bool plan_shape(struct draft *draft)
 {
 	return shape_over_time(draft) && shape_who(draft) && shape_share(draft) &&
 	       shape_compared_values(draft) && shape_average(draft) && shape_distinct(draft) &&
-	       shape_super(draft);
+	       shape_super(draft) && shape_conditions(draft);
 }

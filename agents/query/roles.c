@@ -151,9 +151,23 @@ static void place_grouped(struct walk *walk, size_t i)
 	place(walk, i, walk_has_dims(walk) || !item_is_noun(item) ? ROLE_METRIC : ROLE_DIM, false);
 }
 
+/* "customers ordered": nothing but the deed is said, so it names the rows spoken of. */
+static bool is_deed(const struct item *item)
+{
+	for (size_t i = 0; i < item->reading_count; i++)
+		if (!item->readings[i].deed)
+			return false;
+	return item->reading_count > 0;
+}
+
 static void walk_model(struct walk *walk, size_t i)
 {
 	const struct item *item = walk_item(walk, i);
+
+	if (is_deed(item)) {
+		walk->roles->parts[i].role = ROLE_CONTEXT;
+		return;
+	}
 
 	if (walk->roles->parts[i].role == ROLE_VALUE) {
 		walk->group_open = false;
@@ -368,7 +382,8 @@ static void walk_op(struct walk *walk, size_t i)
 static void walk_unit(struct walk *walk, size_t i)
 {
 	const struct word *word = walk_word(walk, i);
-	bool adverb = strcmp(word->stem, period_unit_name(walk_item(walk, i)->unit)) != 0;
+	bool adverb = walk_item(walk, i)->count == 1 &&
+		      strcmp(word->stem, period_unit_name(walk_item(walk, i)->unit)) != 0;
 
 	if (walk->group_open || walk->per_open || adverb)
 		place(walk, i, ROLE_DIM, false);

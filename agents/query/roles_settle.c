@@ -91,7 +91,39 @@ static bool joined_behind(const struct walk *walk, size_t i)
 	return false;
 }
 
-/* "customers with the highest net sales", "customers and their net sales": what is shown. */
+/* "fewer than 3 completed orders": what the number is said of is measured. */
+static bool is_conditioned(const struct walk *walk, size_t i)
+{
+	for (size_t j = 0; j < walk->items->count; j++) {
+		const struct part *part = &walk->roles->parts[j];
+		size_t noun = part->qualifier;
+
+		if (part->role != ROLE_NUMBER || part->compare == FILTER_EQUAL || noun == NO_ITEM)
+			continue;
+		if (walk->roles->parts[noun].role == ROLE_VALUE)
+			noun = walk->roles->parts[noun].qualifier;
+		if (noun == i)
+			return true;
+	}
+	return false;
+}
+
+static size_t settle_conditioned(struct walk *walk)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < walk->items->count; i++) {
+		if (walk->roles->parts[i].role != ROLE_DEFERRED || !is_conditioned(walk, i) ||
+		    !item_names_metric(walk_item(walk, i)))
+			continue;
+		walk->roles->parts[i].role = ROLE_METRIC;
+		count++;
+	}
+	return count;
+}
+
+/* "customers with the highest net sales", "customers and their net sales", "customers with over 5
+ * orders": what is shown. */
 static bool is_subject(const struct walk *walk, size_t i)
 {
 	const struct roles *roles = walk->roles;
@@ -100,7 +132,8 @@ static bool is_subject(const struct walk *walk, size_t i)
 	if (walk_has_dims(walk) || !item_is_noun(item) || !item_is_plural(walk->sentence, item) ||
 	    i > roles_nth(roles, walk->items, ROLE_METRIC, 0))
 		return false;
-	return roles->super != SUPER_NONE || roles->sorted || has_theirs(walk, i);
+	return roles->super != SUPER_NONE || roles->sorted || has_theirs(walk, i) ||
+	       is_conditioned(walk, roles_nth(roles, walk->items, ROLE_METRIC, 0));
 }
 
 static bool names_rows(const struct item *item)
@@ -131,6 +164,7 @@ static void settle_listed(struct walk *walk)
 /* Words such as "orders": a metric when nothing else is measured, else what is spoken of. */
 void walk_settle_deferred(struct walk *walk)
 {
+	size_t conditioned = settle_conditioned(walk);
 	size_t metrics = roles_count(walk->roles, walk->items, ROLE_METRIC);
 	size_t deferred = roles_count(walk->roles, walk->items, ROLE_DEFERRED);
 	bool measured = metrics > 0;
@@ -138,7 +172,7 @@ void walk_settle_deferred(struct walk *walk)
 			 !walk->roles->share && !walk->roles->compare &&
 			 walk->roles->super == SUPER_NONE;
 
-	if (deferred > 1 && !measured) {
+	if (deferred > 1 && !measured && conditioned == 0) {
 		size_t second = roles_nth(walk->roles, walk->items, ROLE_DEFERRED, 1);
 
 		if (!joined_by_and(walk, second))

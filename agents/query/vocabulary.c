@@ -15,7 +15,7 @@ static bool same_words(const struct sentence *a, const struct sentence *b)
 
 static bool same_reading(const struct reading *a, const struct reading *b)
 {
-	return a->kind == b->kind && a->metric == b->metric && a->field == b->field &&
+	return a->kind == b->kind && a->deed == b->deed && a->metric == b->metric && a->field == b->field &&
 	       a->dataset == b->dataset &&
 	       (a->value == NULL || b->value == NULL || strcmp(a->value, b->value) == 0);
 }
@@ -227,9 +227,33 @@ static void add_field(struct vocabulary *vocabulary, const struct model_field *f
 		add_values(vocabulary, field);
 }
 
+/* "orders" -> "ordered": that there is such a row. */
+static void add_deed(struct vocabulary *vocabulary, const struct model_dataset *dataset,
+		     const char *text)
+{
+	const struct reading reading = {.kind = READ_DATASET, .dataset = dataset, .deed = true};
+	struct sentence words;
+	struct err ignored;
+
+	if (sentence_read(text, &words, &ignored) < 0)
+		return;
+	if (words.count == 1 && strlen(words.items[0].stem) > 2) {
+		const char *stem = words.items[0].stem;
+		bool ends_in_e = stem[strlen(stem) - 1] == 'e';
+		CLEANUP(mem_freep) char *deed = mem_format("%s%s", stem, ends_in_e ? "d" : "ed");
+
+		add(vocabulary, deed, &reading);
+	}
+	sentence_clear(&words);
+}
+
 static void add_dataset(struct vocabulary *vocabulary, const struct model_dataset *dataset)
 {
 	const struct reading reading = {.kind = READ_DATASET, .dataset = dataset};
+
+	add_deed(vocabulary, dataset, dataset->name);
+	for (size_t i = 0; i < dataset->synonyms.count; i++)
+		add_deed(vocabulary, dataset, dataset->synonyms.items[i]);
 
 	add(vocabulary, dataset->name, &reading);
 	add(vocabulary, dataset->label, &reading);

@@ -25,6 +25,7 @@ struct reading { /* one meaning of a phrase; borrows from the model and the voca
 	const struct model_field *field;
 	const struct model_dataset *dataset;
 	const char *value;
+	bool deed; /* READ_DATASET as a verb: "ordered" */
 };
 
 struct phrase {

@@ -195,7 +195,8 @@ static void quiz_grouped(struct quiz *quiz)
 static void quiz_by_time(struct quiz *quiz)
 {
 	static const enum time_bucket buckets[] = {BUCKET_DAY, BUCKET_WEEK, BUCKET_MONTH,
-						   BUCKET_QUARTER, BUCKET_YEAR};
+						   BUCKET_QUARTER, BUCKET_YEAR,
+						   BUCKET_WEEKDAY};
 	const struct world_metric *metric = measure(quiz);
 	enum time_bucket bucket = buckets[rnd(quiz->world, ARRAY_LEN(buckets))];
 	CLEANUP(mem_freep) char *time = mem_format("%s.happened_at", quiz->world->fact);
@@ -382,9 +383,42 @@ static void quiz_shared_value_told_apart(struct quiz *quiz)
 
 static void quiz_condition_on_measure(struct quiz *quiz)
 {
-	quiz->want_kind = "refuse unsupported";
-	buf_addf(&quiz->text, "Which %s have more than %d %s", pick_field(quiz)->plural,
-		 (int)rnd(quiz->world, 100), quiz->world->facts);
+	static const struct {
+		const char *words;
+		enum filter_op op;
+	} tests[] = {{"more than", OP_MORE}, {"fewer than", OP_LESS}, {"at least", OP_AT_LEAST}};
+	size_t test = rnd(quiz->world, ARRAY_LEN(tests));
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", rnd(quiz->world, 100));
+	metric_query_add_metric(quiz->want, quiz->world->metrics[0].name);
+	metric_query_add_condition(quiz->want, quiz->world->metrics[0].name, tests[test].op, number);
+	buf_addf(&quiz->text, "Which %s have %s %s %s", group(quiz)->plural, tests[test].words,
+		 number, quiz->world->facts);
+}
+
+static void quiz_condition_behind_a_metric(struct quiz *quiz)
+{
+	const struct world_metric *metric = measure(quiz);
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", 1 + rnd(quiz->world, 1000));
+	metric_query_add_condition(quiz->want, metric->name, OP_MORE, number);
+	buf_addf(&quiz->text, "%s with %s over %s", group(quiz)->plural,
+		 metric->counts ? metric->label : metric_words(quiz, metric), number);
+}
+
+static void quiz_first_of_each(struct quiz *quiz)
+{
+	const struct world_metric *metric = measure(quiz);
+	const struct world_field *subject = group(quiz), *each = group(quiz);
+	uint32_t limit = 2 + rnd(quiz->world, 5);
+
+	quiz->want->top.count = limit;
+	metric_query_add_within(quiz->want, each->id);
+	metric_query_add_order(quiz->want, metric->name, true);
+	buf_addf(&quiz->text, "top %u %s in each %s by %s", limit, subject->plural, each->singular,
+		 metric_words(quiz, metric));
 }
 
 typedef void quiz_fn(struct quiz *quiz);
@@ -408,6 +442,8 @@ static quiz_fn *const quizzes[] = {
 	quiz_ambiguous_value,
 	quiz_shared_value_told_apart,
 	quiz_condition_on_measure,
+	quiz_condition_behind_a_metric,
+	quiz_first_of_each,
 };
 
 static char *wanted(const struct quiz *quiz)

@@ -50,8 +50,8 @@ static int check_meaning(const struct compiler *compiler, struct err *err)
 {
 	const struct metric_query *query = compiler->query;
 
-	if (compiler->metric_count == 0 &&
-	    (query->share || query->compare.set || query->running || compiler->per))
+	if (compiler->metric_count == 0 && (query->share || query->compare.set || query->running ||
+					    query->stepwise || compiler->per))
 		return err_set(err, ERR_INVALID, "a listing has no %s",
 			       query->share	? "share"
 			       : compiler->per	? "average"
@@ -74,7 +74,9 @@ static int check_meaning(const struct compiler *compiler, struct err *err)
 	}
 	if (query->share && compiler->dimension_count == 0)
 		return err_set(err, ERR_INVALID, "a share needs groups to be a share of");
-	if (query->share + query->compare.set + query->running + (compiler->per != NULL) > 1)
+	if (query->share + query->compare.set + query->running + query->stepwise +
+		    (compiler->per != NULL) >
+	    1)
 		return err_set(err, ERR_INVALID,
 			       "share, comparison and average are asked for together: ask for one");
 	if (compiler->per && compiler->part_count > 1)
@@ -82,6 +84,10 @@ static int check_meaning(const struct compiler *compiler, struct err *err)
 			       "an average per %s is asked for of metrics of several facts: ask "
 			       "for one of them",
 			       compiler->per->label);
+	if (query->stepwise && !compiler_step(compiler))
+		return err_set(err, ERR_INVALID,
+			       "a change from one time to the next needs one dimension of time: by "
+			       "day, month, ...");
 	return check_running(compiler, err);
 }
 

@@ -140,6 +140,12 @@ void compiler_positions(const struct compiler *compiler, struct buf *out);
 /* compile_stitch.c: WITH ... "grouped" AS (...), one part or several put together. */
 MUST_CHECK int compiler_grouped(const struct compiler *compiler, struct buf *out, struct err *err);
 
+/* compile_step.c: the one dimension of time that is walked along; NULL when there is no such one.
+ */
+const struct compiled_dimension *compiler_step(const struct compiler *compiler);
+/* , "stepped" AS (...): "grouped" with what was before. */
+void compiler_stepped(const struct compiler *compiler, struct buf *out);
+
 /* compile_sql.c: the statement. */
 MUST_CHECK int compiler_sql(const struct compiler *compiler, struct buf *out, struct err *err);
 /* Are there aggregates in "grouped" first, scaled and compared in a second level? */

@@ -22,8 +22,9 @@ bool compiler_two_levels(const struct compiler *compiler)
 		if (compiler->metrics[i]->input_count > 0 || compiler->metrics[i]->per)
 			return true;
 	}
-	return query->compare.set || query->share || compiler->per || query->running ||
-	       query->top.count > 0 || compiler->part_count > 1 || compiler->parts[0].linked;
+	return query->compare.set || query->stepwise || query->share || compiler->per ||
+	       query->running || query->top.count > 0 || compiler->part_count > 1 ||
+	       compiler->parts[0].linked;
 }
 
 bool compiler_output(const struct compiler *compiler, size_t index, struct output_column *ret)
@@ -36,7 +37,7 @@ bool compiler_output(const struct compiler *compiler, size_t index, struct outpu
 	const enum column_role *roles = plain;
 	size_t count = ARRAY_LEN(plain);
 
-	if (compiler->query->compare.set) {
+	if (compiler->query->compare.set || compiler->query->stepwise) {
 		roles = compared;
 		count = ARRAY_LEN(compared);
 	} else if (compiler->query->share) {
@@ -228,7 +229,7 @@ static void write_second_level(const struct compiler *compiler, bool keys, struc
 		sql_name(name, out);
 	}
 	compiler_place(compiler, out);
-	buf_add_str(out, "\nFROM \"grouped\"");
+	buf_add_str(out, compiler->query->stepwise ? "\nFROM \"stepped\"" : "\nFROM \"grouped\"");
 	if (compiler->per) {
 		compiler_positions(compiler, out);
 		compiler_keys(compiler, ", ", KEY_ALIAS, out);
@@ -239,6 +240,8 @@ static int write_two_levels(const struct compiler *compiler, struct buf *out, st
 {
 	if (compiler_grouped(compiler, out, err) < 0)
 		return -1;
+	if (compiler->query->stepwise)
+		compiler_stepped(compiler, out);
 	if (!compiler_picks(compiler)) {
 		buf_add_char(out, '\n');
 		write_second_level(compiler, false, out);

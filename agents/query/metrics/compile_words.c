@@ -77,6 +77,9 @@ static char *output_label(const struct compiler *compiler, const struct output_c
 	const char *label = column->metric->label;
 	const struct query_period *before = &compiler->query->compare;
 
+	if (column->role == COLUMN_PREVIOUS && compiler->query->stepwise)
+		return mem_format("%s, the %s before", label,
+				  time_bucket_name(compiler_step(compiler)->bucket));
 	switch (column->role) {
 	case COLUMN_DIMENSION:
 		break;
@@ -328,6 +331,12 @@ static struct json *all_missing(const struct compiler *compiler)
 			mem_format("only a %s with rows enters the average", compiler->per->label);
 
 		add_once(list, text);
+	}
+	for (size_t i = 0; i < compiler->query->condition_count; i++) {
+		enum filter_op op = compiler->query->conditions[i].op;
+
+		if (op == OP_LESS || op == OP_AT_MOST || op == OP_NOT)
+			add_once(list, "groups without any rows are not shown");
 	}
 	for (size_t i = 0; i < compiler->part_count; i++)
 		add_part_rules(&compiler->parts[i], list);

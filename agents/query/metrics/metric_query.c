@@ -205,6 +205,7 @@ static void copy_measured(struct metric_query *copy, const struct metric_query *
 	texts_copy(&copy->having, &query->having);
 	copy->top.count = query->top.count;
 	copy->running = query->running;
+	copy->stepwise = query->stepwise;
 	copy->several_groups = query->several_groups;
 	copy->lists_rows = query->lists_rows;
 }

@@ -11,8 +11,8 @@
  *              "label":"last quarter"},
  *    "compare":{"from":"2026-04-01","to":"2026-07-01","label":"the quarter before"},
  *    "order":[{"by":"net_sales","desc":true,"nulls":"last"}], "limit":3,
- *    "share":true, "running":true, "average_per":"customers.name", "dataset":"issues",
- *    "conditions":[{"metric":"net_sales","op":">","values":["300"]}],
+ *    "share":true, "running":true, "stepwise":true, "average_per":"customers.name",
+ * "dataset":"issues", "conditions":[{"metric":"net_sales","op":">","values":["300"]}],
  *    "top":{"count":1,"within":["customers.region"]}, "via":["order_placed_by"]}
  * and, for those who write expressions of their own (an analyst, another program):
  *   {"measures":[{"expression":"SUM(orders.amount)","as":"revenue"}], "where":["orders.amount >
@@ -117,6 +117,7 @@ struct metric_query {
 	bool share;	   /* adds the percentage of the total over all groups, shown or not */
 	char *average_per; /* owned; "dataset.field": the average of the metric's values per it */
 	char *dataset; /* owned; which rows a listing looks through; NULL: found from its fields */
+	bool stepwise; /* each stretch of time against the one before it */
 	bool running;  /* adds the sum from the first time shown to each */
 	struct query_condition *conditions; /* all must hold */
 	size_t condition_count;

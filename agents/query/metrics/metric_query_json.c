@@ -163,6 +163,8 @@ static void measured_to_json(const struct metric_query *query, struct json *json
 		json_set(json, "conditions", conditions_to_json(query));
 	if (query->top.count)
 		json_set(json, "top", top_to_json(&query->top));
+	if (query->stepwise)
+		json_set_bool(json, "stepwise", true);
 	if (query->running)
 		json_set_bool(json, "running", true);
 	if (query->several_groups)
@@ -508,6 +510,7 @@ static int read_measured(struct metric_query *query, const struct json *json, st
 	    read_texts(json, "having", &query->having, err) < 0 ||
 	    read_texts(json, "via", &query->via, err) < 0 || read_top(query, json, err) < 0 ||
 	    read_flag(json, "running", &query->running, err) < 0 ||
+	    read_flag(json, "stepwise", &query->stepwise, err) < 0 ||
 	    read_flag(json, "several_groups", &query->several_groups, err) < 0)
 		return -1;
 	return 0;
@@ -534,11 +537,11 @@ static int read_rest(struct metric_query *query, const struct json *json, struct
 int metric_query_from_json(const struct json *json, struct metric_query **ret_query,
 			   struct err *err)
 {
-	static const char *const keys[] = {"metrics",	  "dimensions", "filters",	  "period",
-					   "compare",	  "order",	"limit",	  "share",
-					   "average_per", "dataset",	"measures",	  "fields",
-					   "conditions",  "where",	"having",	  "via",
-					   "top",	  "running",	"several_groups", NULL};
+	static const char *const keys[] = {
+		"metrics",    "dimensions",	"filters",     "period",  "compare",  "order",
+		"limit",      "share",		"average_per", "dataset", "measures", "fields",
+		"conditions", "where",		"having",      "via",	  "top",      "running",
+		"stepwise",   "several_groups", NULL};
 	CLEANUP(metric_query_freep) struct metric_query *query = metric_query_new();
 
 	if (json_only(json, keys, err) < 0 || read_metrics(query, json, err) < 0 ||
