@@ -1,322 +1,122 @@
-/*
- * writ metric check: the model files alone, and then against the data.
- *
- * The data is asked through the service, as one of its agents: the check sees what the agent's
- * scope shows and not more; what it hides is named as not checked. Nothing is written.
- */
-#include <fcntl.h>
-#include <stdio.h>
+/* writ metric: the words of a workspace, checked, listed, asked and drafted, without any language
+ * model. */
 #include <string.h>
 
-#include "agents/query/metrics/model_check.h"
-#include "cli/args.h"
 #include "cli/commands.h"
-#include "cli/trial.h"
-#include "policy/workspace.h"
+#include "cli/metric.h"
 
-struct metric_options {
-	const char *agent; /* NULL: the query agent of writ.yaml */
-	bool files_only;
+static const struct {
+	const char *name;
+	size_t words_max;
+	int (*run)(const struct args *args, const struct metric_options *options);
+} subcommands[] = {
+	{"check", 1, metric_check}, {"list", 1, metric_list},	{"show", 2, metric_show},
+	{"query", 9, metric_query}, {"draft", 1, metric_draft},
 };
 
-static int run_sql(void *self, const char *sql, struct json **ret_result, struct err *err)
+static int dispatch(const struct args *args, const struct metric_options *options)
 {
-	struct json *arguments = json_object();
-
-	json_set_str(arguments, "sql", sql);
-	json_set_int(arguments, "rows", 1);
-	return trial_call(self, "run_query", arguments, ret_result, err);
-}
-
-static const struct json *named(const struct json *list, const char *name)
-{
-	json_each(item, list)
-	{
-		const char *other = json_get_str(item, "name");
-
-		if (other && name && strcmp(other, name) == 0)
-			return item;
+	for (size_t i = 0; args->word_count > 0 && i < ARRAY_LEN(subcommands); i++) {
+		if (strcmp(args->words[0], subcommands[i].name) != 0)
+			continue;
+		if (args->word_count > subcommands[i].words_max)
+			return cli_usage("metric", "%s takes no \"%s\"", subcommands[i].name,
+					 args->words[subcommands[i].words_max]);
+		return subcommands[i].run(args, options);
 	}
-	return NULL;
-}
-
-static void note_hidden(struct json *notes, const struct json *item, const char *what,
-			const char *agent)
-{
-	CLEANUP(mem_freep)
-	char *text = mem_format("%s %s: not checked, %s does not see it (hidden by its scope, or "
-				"newer than the running service)",
-				what, json_get_str(item, "name"), agent);
-	struct json *note = json_object();
-
-	json_set_str(note, "severity", "note");
-	json_set_str(note, "at", json_get_str(item, "at"));
-	json_set_int(note, "column", json_get_int(item, "column", 0));
-	json_set_str(note, "message", text);
-	json_push(notes, note);
-}
-
-/* The items of list that the agent sees too. */
-static struct json *seen_items(const struct json *list, const struct json *seen, const char *what,
-			       const char *agent, struct json *notes)
-{
-	struct json *kept = json_array();
-
-	json_each(item, list)
-	{
-		if (named(seen, json_get_str(item, "name")))
-			json_push(kept, json_copy(item));
-		else
-			note_hidden(notes, item, what, agent);
-	}
-	return kept;
-}
-
-/* The model of the files, less what the agent does not see. */
-static struct json *seen_model(const struct json *model, const struct json *seen, const char *agent,
-			       struct json *notes)
-{
-	struct json *kept = json_copy(model);
-	struct json *datasets = seen_items(json_get(model, "datasets"), json_get(seen, "datasets"),
-					   "dataset", agent, notes);
-	struct json *out = json_array();
-
-	json_each(dataset, datasets)
-	{
-		const struct json *other =
-			named(json_get(seen, "datasets"), json_get_str(dataset, "name"));
-		struct json *copy = json_copy(dataset);
-
-		json_set(copy, "fields",
-			 seen_items(json_get(dataset, "fields"), json_get(other, "fields"), "field",
-				    agent, notes));
-		/* keys with a hidden column cannot be asked about */
-		json_set(copy, "primary_key", json_copy(json_get(other, "primary_key")));
-		json_set(copy, "unique_keys", json_copy(json_get(other, "unique_keys")));
-		json_push(out, copy);
-	}
-	json_free(datasets);
-	json_set(kept, "datasets", out);
-	json_set(kept, "relationships",
-		 seen_items(json_get(model, "relationships"), json_get(seen, "relationships"),
-			    "relationship", agent, notes));
-	json_set(kept, "metrics",
-		 seen_items(json_get(model, "metrics"), json_get(seen, "metrics"), "metric", agent,
-			    notes));
-	return kept;
-}
-
-static void print_findings(const struct json *findings)
-{
-	json_each(finding, findings)
-	{
-		printf("%s:%lld: %s: %s\n", json_get_str(finding, "at"),
-		       (long long)json_get_int(finding, "column", 0),
-		       json_get_str(finding, "severity"), json_get_str(finding, "message"));
-	}
-}
-
-static struct json *checked_json(const struct model_check *check)
-{
-	struct json *checked = json_object();
-
-	json_set_int(checked, "fields", (int64_t)check->field_count);
-	json_set_int(checked, "keys", (int64_t)check->key_count);
-	json_set_int(checked, "relationships", (int64_t)check->relationship_count);
-	json_set_int(checked, "metrics", (int64_t)check->metric_count);
-	json_set_int(checked, "values", (int64_t)check->value_count);
-	json_set_int(checked, "statements", (int64_t)check->statement_count);
-	return checked;
-}
-
-static void report(const struct args *args, const char *source, const char *agent,
-		   struct model_check *check, struct json *notes)
-{
-	json_each(note, notes) json_push(check->findings, json_copy(note));
-	if (args->json) {
-		CLEANUP(json_freep) struct json *out = json_object();
-
-		json_set_bool(out, "ok", check->error_count == 0);
-		json_set_str(out, "source", source);
-		json_set_str(out, "agent", agent);
-		json_set(out, "findings", json_copy(check->findings));
-		json_set(out, "checked", checked_json(check));
-		cli_print_json(out);
-		return;
-	}
-	print_findings(check->findings);
-	printf("%s: %zu metrics with %zu expected values, %zu fields, %zu keys, %zu relationships "
-	       "checked as %s: ",
-	       source, check->metric_count, check->value_count, check->field_count,
-	       check->key_count, check->relationship_count, agent);
-	if (check->error_count == 0)
-		puts("all right");
-	else
-		printf("%zu wrong\n", check->error_count);
-}
-
-static int check_seen(const struct args *args, struct trial *session, const struct json *models,
-		      const struct json *seen)
-{
-	const char *source = json_get_str(seen, "source");
-	const struct json *model_json = source ? json_get(models, source) : NULL;
-	CLEANUP(json_freep) struct json *notes = json_array();
-	CLEANUP(json_freep) struct json *kept = NULL;
-	CLEANUP(model_freep) struct model *model = NULL;
-	CLEANUP(model_check_clear) struct model_check check = {0};
-	struct err err;
-
-	if (!model_json)
-		return cli_fail(EXIT_NEGATIVE,
-				"%s sees no semantic model of metrics/; name another agent with "
-				"--agent",
-				session->agent);
-	kept = seen_model(model_json, seen, session->agent, notes);
-	if (model_from_json(kept, &model, &err) < 0)
-		return cli_fail_err(&err, "metric check");
-	if (model_check(model, run_sql, session, &check, &err) < 0)
-		return cli_fail(EXIT_UNAVAILABLE, "metric check: %s", err.text);
-	report(args, source, session->agent, &check, notes);
-	return check.error_count == 0 ? EXIT_FINE : EXIT_NEGATIVE;
-}
-
-static int check_data(const struct args *args, const char *workspace, const char *agent,
-		      const struct json *models)
-{
-	struct trial session = {.workspace = workspace, .agent = agent};
-	CLEANUP(json_freep) struct json *result = NULL;
-	struct err err;
-	int code;
-
-	if (trial_call(&session, "list_metrics", NULL, &result, &err) < 0)
-		code = cli_fail(EXIT_UNAVAILABLE, "metric check: %s", err.text);
-	else
-		code = check_seen(args, &session, models, json_get(result, "model"));
-	trial_close(&session);
-	return code;
-}
-
-static int files_right(const struct args *args, const struct json *models)
-{
-	size_t metrics = 0;
-
-	json_each(model, models) metrics += json_len(json_get(model, "metrics"));
-	if (args->json) {
-		CLEANUP(json_freep) struct json *out = json_object();
-
-		json_set_bool(out, "ok", true);
-		json_set_int(out, "models", (int64_t)json_len(models));
-		json_set_int(out, "metrics", (int64_t)metrics);
-		cli_print_json(out);
-	} else {
-		printf("%zu metrics in %zu models: the files are right\n", metrics,
-		       json_len(models));
-	}
-	return EXIT_FINE;
-}
-
-static int files_wrong(const struct args *args, const struct buf *mistakes, const struct err *err)
-{
-	if (mistakes->len == 0)
-		return cli_fail_err(err, "metric check");
-	if (args->json) {
-		CLEANUP(json_freep) struct json *out = json_object();
-
-		json_set_bool(out, "ok", false);
-		json_set_str(out, "mistakes", buf_str(mistakes));
-		cli_print_json(out);
-	} else {
-		fputs(buf_str(mistakes), stdout);
-	}
-	return EXIT_NEGATIVE;
-}
-
-static int check_workspace(const struct args *args, const struct metric_options *options,
-			   const char *path, int fd, const struct workspace *workspace)
-{
-	CLEANUP(json_freep) struct json *models = NULL;
-	CLEANUP(buf_clear) struct buf mistakes = BUF_INIT;
-	const char *agent = options->agent;
-	struct err err;
-
-	if (model_compile(fd, workspace->sources, workspace->source_count, &models, &mistakes,
-			  &err) < 0)
-		return files_wrong(args, &mistakes, &err);
-	if (options->files_only || json_len(models) == 0)
-		return files_right(args, models);
-	if (!agent)
-		agent = json_get_str(json_get(workspace->service, "agents"), "query");
-	if (!agent)
-		return cli_usage("metric check", "say --agent NAME, or --files");
-	return check_data(args, path, agent, models);
-}
-
-static int check(const struct args *args, const struct metric_options *options)
-{
-	CLEANUP(mem_freep) char *path = NULL;
-	CLEANUP(fd_closep) int fd = -1;
-	struct problems problems = PROBLEMS_INIT;
-	struct workspace workspace = {0};
-	struct err err;
-	int code;
-
-	if (cli_workspace_find(args->workspace, &path, &err) < 0)
-		return cli_fail_err(&err, "metric check");
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return cli_fail(EXIT_USAGE, "%s cannot be opened", path);
-	if (workspace_read(fd, path, WORKSPACE_NO_DATA, &workspace, &problems, &err) < 0) {
-		code = cli_fail_err(&err, "metric check");
-	} else if (problems.error_count > 0) {
-		problems_print(&problems, stderr);
-		code = EXIT_NEGATIVE;
-	} else {
-		code = check_workspace(args, options, path, fd, &workspace);
-	}
-	workspace_clear(&workspace);
-	problems_clear(&problems);
-	return code;
+	return cli_usage("metric", "say check, list, show, query or draft");
 }
 
 static int run(int argc, char **argv)
 {
 	struct metric_options options = {0};
-	const struct arg_option table[] = {{"--agent", NULL, &options.agent},
-					   {"--files", &options.files_only, NULL}};
+	const struct arg_option table[] = {
+		{"--agent", NULL, &options.agent},
+		{"--files", &options.files_only, NULL},
+		{"--sql", &options.sql_only, NULL},
+		{"--share", &options.share, NULL},
+		{"--running", &options.running, NULL},
+		{"--stepwise", &options.stepwise, NULL},
+		{"--several-groups", &options.several_groups, NULL},
+		{"--by", NULL, &options.by},
+		{"--filter", NULL, &options.filter},
+		{"--where", NULL, &options.where},
+		{"--having", NULL, &options.having},
+		{"--measure", NULL, &options.measure},
+		{"--field", NULL, &options.field},
+		{"--period", NULL, &options.period},
+		{"--compare", NULL, &options.compare},
+		{"--order", NULL, &options.order},
+		{"--limit", NULL, &options.limit},
+		{"--via", NULL, &options.via},
+		{"--top", NULL, &options.top},
+		{"--query", NULL, &options.query},
+		{"--format", NULL, &options.format},
+		{"--output", NULL, &options.output},
+	};
 	struct args args;
-	int code = args_read(argc, argv, table, ARRAY_LEN(table), 1, &args);
+	int code = args_read(argc, argv, table, ARRAY_LEN(table), 9, &args);
 
-	if (code == 0 && args.word_count == 1 && strcmp(args.words[0], "check") == 0)
-		code = check(&args, &options);
-	else if (code == 0)
-		code = cli_usage("metric", "say check");
+	if (code == 0)
+		code = dispatch(&args, &options);
 	args_clear(&args);
 	return code;
 }
 
 const struct command command_metric = {
 	.name = "metric",
-	.summary = "check the metrics of a workspace, alone and against the data",
-	.help = "usage: writ metric check [--files] [--agent NAME] [-C DIR] [--json]\n"
+	.summary = "check, list, ask and draft the metrics of a workspace",
+	.help = "usage: writ metric check [--files] [--agent NAME]\n"
+		"       writ metric list\n"
+		"       writ metric show NAME\n"
+		"       writ metric query METRIC... [--by FIELDS] [--filter F] [--period P] ...\n"
+		"       writ metric draft [--output FILE]\n"
+		"all with [--agent NAME] [-C DIR] [--json]\n"
 		"\n"
-		"Reads metrics/*.yaml strictly and shows every mistake with its place. Then asks "
-		"the data\n"
-		"itself, through the service and as the query agent: do the fields' expressions "
-		"run, are\n"
-		"primary and unique keys unique, does each relationship lead to at most one row, "
-		"has each\n"
-		"metric its expected values? What the agent's scope hides is named as not "
-		"checked.\n"
+		"check reads metrics/*.yaml strictly and shows every mistake with its place; then "
+		"it "
+		"asks\n"
+		"the data itself: do the expressions run, are keys unique, does each relationship "
+		"lead to at\n"
+		"most one row, has each metric its expected values? --files: the files alone.\n"
+		"list and show say what can be asked and exactly what it means. query computes "
+		"metrics\n"
+		"without any language model. draft writes a model of the tables the agent sees, "
+		"for "
+		"an\n"
+		"analyst to finish. All but check --files go through the service, as the query "
+		"agent of\n"
+		"writ.yaml or as --agent says, and see what its scope shows and not more.\n"
 		"\n"
-		"  --files       the files alone: no service, no data\n"
-		"  --agent NAME  another agent than the query agent of writ.yaml\n"
+		"Options of query:\n"
+		"  --by region,month       fields, or day week month quarter year weekday of the "
+		"metric's date\n"
+		"  --filter region=East    also != >= <= > <; values with | between; several with "
+		"&\n"
+		"  --period \"last quarter\"  a phrase of time, or 2026-07-01..2026-10-01 (end not "
+		"included)\n"
+		"  --compare before|year   with the period before, or a year before\n"
+		"  --share --running --stepwise   share of the total, running total, change to the "
+		"next time\n"
+		"  --order net_sales:desc  --limit N  --top N:FIELD (first within each)\n"
+		"  --having \"net_sales > 300\"    groups that are shown\n"
+		"  --measure \"SUM(orders.amount) AS revenue\"  --where \"orders.status = 'x'\"  "
+		"--field EXPR\n"
+		"  --via NAME              the relationship to take, where several lead there\n"
+		"  --several-groups        a row may count in several groups, once in each\n"
+		"  --query JSON            a whole metric query (docs/metrics.md)\n"
+		"  --sql                   prints the SQL and runs nothing\n"
+		"  --format csv|json|jsonl|md\n"
 		"\n"
 		"Examples:\n"
 		"  writ metric check -C examples/sales\n"
-		"  writ metric check --files --json\n"
+		"  writ metric query net_sales order_count --by region --period \"last quarter\"\n"
+		"  writ metric query net_sales --by customer,region --top 1:region\n"
+		"  writ metric show net_sales --json\n"
+		"  writ metric draft --output metrics/draft.yaml\n"
 		"\n"
-		"Exit codes: 0 all right; 1 something is wrong; 2 wrong usage or unreadable "
-		"files;\n"
-		"3 the service could not be asked.\n",
+		"Exit codes: 0 all right; 1 something is wrong, or the query was refused; 2 wrong "
+		"usage or\n"
+		"unreadable files; 3 the service could not be asked.\n",
 	.run = run,
 };
