@@ -69,111 +69,6 @@ void compiler_field(const struct model_field *field, struct buf *out)
 		buf_add_char(out, ')');
 }
 
-/* A part of the day's text, YYYY-MM-DD; longer stored texts begin with it. */
-static void write_part(const struct model_field *field, int from, int len, struct buf *out)
-{
-	bool epoch = field->time_format == TIME_EPOCH;
-
-	buf_add_str(out, epoch ? "SUBSTR(DATE(" : "SUBSTR(");
-	compiler_field(field, out);
-	buf_addf(out, "%s, %d, %d)", epoch ? ", 'unixepoch')" : "", from, len);
-}
-
-static void write_bucket(const struct model_field *field, enum time_bucket bucket, struct buf *out)
-{
-	switch (bucket) {
-	case BUCKET_NONE:
-		compiler_field(field, out);
-		return;
-	case BUCKET_DAY:
-		write_part(field, 1, 10, out);
-		return;
-	case BUCKET_WEEK: /* its Monday */
-		buf_add_str(out, "DATE(");
-		write_part(field, 1, 10, out);
-		buf_add_str(out, ", 'weekday 0', '-6 days')");
-		return;
-	case BUCKET_MONTH:
-		write_part(field, 1, 7, out);
-		return;
-	case BUCKET_QUARTER:
-		write_part(field, 1, 4, out);
-		buf_add_str(out, " || '-Q' || ((CAST(");
-		write_part(field, 6, 2, out);
-		buf_add_str(out, " AS INTEGER) + 2) / 3)");
-		return;
-	case BUCKET_YEAR:
-		write_part(field, 1, 4, out);
-		return;
-	case BUCKET_WEEKDAY:
-		buf_add_str(out, "CASE STRFTIME('%w', ");
-		write_part(field, 1, 10, out);
-		buf_add_str(out, ") WHEN '1' THEN 'Monday' WHEN '2' THEN 'Tuesday' WHEN '3' THEN "
-				 "'Wednesday' WHEN '4' THEN 'Thursday' WHEN '5' THEN 'Friday' WHEN "
-				 "'6' THEN 'Saturday' WHEN '0' THEN 'Sunday' END");
-		return;
-	}
-}
-
-void compiler_dimension(const struct model_field *field, enum time_bucket bucket, struct buf *out)
-{
-	const char *missing = field->missing;
-
-	if (missing)
-		buf_add_str(out, "COALESCE(");
-	write_bucket(field, bucket, out);
-	if (missing) {
-		buf_add_str(out, ", ");
-		sql_text(missing, out);
-		buf_add_char(out, ')');
-	}
-}
-
-void part_dimension(const struct part *part, size_t dimension, struct buf *out)
-{
-	compiler_dimension(part_dimension_field(part, dimension),
-			   part->compiler->dimensions[dimension].bucket, out);
-}
-
-/* days after the date, in the field's stored format. */
-static void write_date(const struct model_field *field, const char *date, int days, struct buf *out)
-{
-	struct date day = {1970, 1, 1};
-	char text[DATE_LEN + 1];
-
-	IGNORE(date_read(date, &day, NULL) < 0, "checked when the query was made");
-	day = date_add_days(day, days);
-	if (field->time_format == TIME_EPOCH) {
-		buf_addf(out, "%" PRId64, date_to_days(day) * 86400);
-		return;
-	}
-	date_write(day, text);
-	sql_text(text, out);
-}
-
-/* field >= from AND field < to; either may be open. */
-static void write_range(const struct model_field *field, const char *from, const char *to,
-			int to_days, struct buf *out)
-{
-	if (from[0]) {
-		compiler_field(field, out);
-		buf_add_str(out, " >= ");
-		write_date(field, from, 0, out);
-	}
-	if (from[0] && to[0])
-		buf_add_str(out, " AND ");
-	if (to[0]) {
-		compiler_field(field, out);
-		buf_add_str(out, " < ");
-		write_date(field, to, to_days, out);
-	}
-}
-
-void part_period(const struct part *part, const struct query_period *period, struct buf *out)
-{
-	write_range(part->time, period->from, period->to, 0, out);
-}
-
 static int write_number(const struct model_field *field, const struct json *value, struct buf *out,
 			struct err *err)
 {
@@ -231,22 +126,20 @@ static void write_day_test(const struct model_field *field, enum filter_op op, c
 {
 	switch (op) {
 	case OP_AT_LEAST:
-		write_range(field, day, "", 0, out);
+		compiler_range(field, day, 0, "", 0, out);
 		return;
 	case OP_LESS:
-		write_range(field, "", day, 0, out);
+		compiler_range(field, "", 0, day, 0, out);
 		return;
 	case OP_AT_MOST:
-		write_range(field, "", day, 1, out);
+		compiler_range(field, "", 0, day, 1, out);
 		return;
 	case OP_MORE:
-		compiler_field(field, out);
-		buf_add_str(out, " >= ");
-		write_date(field, day, 1, out);
+		compiler_range(field, day, 1, "", 0, out);
 		return;
 	default:
 		buf_add_char(out, '(');
-		write_range(field, day, day, 1, out);
+		compiler_range(field, day, 0, day, 1, out);
 		buf_add_char(out, ')');
 	}
 }
@@ -257,7 +150,7 @@ static void write_tested(const struct model_field *field, const char *shown_as, 
 	if (shown_as)
 		sql_name(shown_as, out);
 	else if (labelled)
-		compiler_dimension(field, BUCKET_NONE, out);
+		compiler_dimension(NULL, field, BUCKET_NONE, out);
 	else
 		compiler_field(field, out);
 }

@@ -101,16 +101,22 @@ void compiler_column(const struct expr_writer *writer, const struct expr *column
 void compiler_own_column(const struct expr_writer *writer, const struct expr *column,
 			 struct buf *out);
 void compiler_field(const struct model_field *field, struct buf *out);
-/* As grouped and shown: bucketed, its missing value labelled. */
-void compiler_dimension(const struct model_field *field, enum time_bucket bucket, struct buf *out);
-void part_dimension(const struct part *part, size_t dimension, struct buf *out);
-void part_period(const struct part *part, const struct query_period *period, struct buf *out);
 MUST_CHECK int compiler_filter(const struct query_filter *filter, const struct model_field *field,
 			       const char *shown_as, struct buf *out, struct err *err);
 /* Must the filter wait until shares are taken? Returns the dimension it is about, or NULL. */
 const struct compiled_dimension *compiler_late(const struct compiler *compiler, size_t filter);
 /* The name that a windowed field's dataset has beside it, where its windows are worked out. */
 void compiler_windows_name(const struct model_dataset *dataset, struct buf *out);
+
+/* compile_time.c: as grouped and shown: bucketed, its missing value labelled. compiler may be NULL
+ * where no bucket is. */
+void compiler_dimension(const struct compiler *compiler, const struct model_field *field,
+			enum time_bucket bucket, struct buf *out);
+void part_dimension(const struct part *part, size_t dimension, struct buf *out);
+void part_period(const struct part *part, const struct query_period *period, struct buf *out);
+/* field >= the begin of the day from_days after from AND field < that of to; "" is open. */
+void compiler_range(const struct model_field *field, const char *from, int from_days,
+		    const char *to, int to_days, struct buf *out);
 
 /* compile_where.c */
 MUST_CHECK int part_where(const struct part *part, struct buf *out, struct err *err);

@@ -171,6 +171,9 @@ static int resolve_dimension(struct compiler *compiler, const struct query_dimen
 	if (field && asked->bucket != BUCKET_NONE && !field->is_time)
 		return err_set(err, ERR_INVALID, "%s is no time: it has no %s", field->id,
 			       time_bucket_name(asked->bucket));
+	if (asked->bucket > BUCKET_WEEKDAY && model_fiscal_start(compiler->model) == 0)
+		return err_set(err, ERR_INVALID,
+			       "no fiscal year is defined: say in the model when it begins");
 	for (size_t j = 0; j < compiler->dimension_count; j++) {
 		if (compiler->dimensions[j].field == field &&
 		    compiler->dimensions[j].bucket == asked->bucket)

@@ -12,7 +12,7 @@ const struct compiled_dimension *compiler_step(const struct compiler *compiler)
 	for (size_t i = 0; i < compiler->dimension_count; i++) {
 		enum time_bucket bucket = compiler->dimensions[i].bucket;
 
-		if (bucket == BUCKET_NONE || bucket == BUCKET_WEEKDAY)
+		if (bucket == BUCKET_NONE || bucket >= BUCKET_WEEKDAY)
 			continue;
 		if (found)
 			return NULL;
@@ -46,6 +46,8 @@ static void write_before(enum time_bucket bucket, const char *column, struct buf
 		return;
 	case BUCKET_NONE:
 	case BUCKET_WEEKDAY:
+	case BUCKET_FISCAL_QUARTER:
+	case BUCKET_FISCAL_YEAR:
 		return;
 	}
 }

@@ -42,11 +42,18 @@ static const char *dimension_type(const struct compiled_dimension *dimension)
 	return "text";
 }
 
+static const char *bucket_words(enum time_bucket bucket)
+{
+	return bucket == BUCKET_FISCAL_QUARTER ? "fiscal quarter"
+	       : bucket == BUCKET_FISCAL_YEAR  ? "fiscal year"
+					       : time_bucket_name(bucket);
+}
+
 static struct column_info dimension_column(const struct compiled_dimension *dimension,
 					   struct compiled_query *compiled)
 {
 	const struct model_field *field = dimension->field;
-	const char *bucket = time_bucket_name(dimension->bucket);
+	const char *bucket = bucket_words(dimension->bucket);
 	struct column_info info = {
 		.name = copy_text(compiled, dimension->name),
 		.label = copy_text(compiled, bucket ? bucket : field->label),
@@ -364,6 +371,26 @@ static void add_period_words(const struct compiler *compiler, struct buf *out)
 	buf_addf(out, " against %s", before);
 }
 
+/* Whose days they are, where it matters. */
+static void add_zone_words(const struct compiler *compiler, struct buf *out)
+{
+	for (size_t i = 0; i < compiler->part_count; i++) {
+		const struct model_field *time = compiler->parts[i].time;
+
+		for (size_t j = 0; !time && j < compiler->dimension_count; j++) {
+			const struct model_field *field = compiler->dimensions[j].field;
+
+			if (field && field->instant && compiler->dimensions[j].bucket)
+				time = field;
+		}
+		if (!time || !time->instant)
+			continue;
+		buf_addf(out, "%sdays of %s", out->len ? ", " : "",
+			 time->zone ? time->zone->name : "UTC");
+		return;
+	}
+}
+
 static void add_unit_words(const struct compiler *compiler, struct buf *out)
 {
 	CLEANUP(json_freep) struct json *units = json_array();
@@ -384,6 +411,7 @@ static void add_words(const struct compiler *compiler, struct compiled_query *co
 		json_push(metrics, metric_json(compiler->metrics[i]));
 	join_texts(filters, &sentence);
 	add_period_words(compiler, &sentence);
+	add_zone_words(compiler, &sentence);
 	add_unit_words(compiler, &sentence);
 	join_texts(missing, &sentence);
 	json_set(words, "metrics", metrics);
@@ -404,7 +432,7 @@ static void add_grain(const struct compiler *compiler, struct json *plan)
 	if (compiler->dimension_count == 0)
 		buf_add_str(&grain, "one row in all");
 	for (size_t i = 0; i < compiler->dimension_count; i++) {
-		const char *bucket = time_bucket_name(compiler->dimensions[i].bucket);
+		const char *bucket = bucket_words(compiler->dimensions[i].bucket);
 
 		buf_addf(&grain, "%s%s", i == 0 ? "one row = one " : " and ",
 			 bucket ? bucket : compiler->dimensions[i].field->label);

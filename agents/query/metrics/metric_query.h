@@ -38,7 +38,9 @@ enum time_bucket {
 	BUCKET_MONTH,
 	BUCKET_QUARTER,
 	BUCKET_YEAR,
-	BUCKET_WEEKDAY /* Monday to Sunday, over all weeks */
+	BUCKET_WEEKDAY,	       /* Monday to Sunday, over all weeks */
+	BUCKET_FISCAL_QUARTER, /* FY2026-Q1, of the model's fiscal year */
+	BUCKET_FISCAL_YEAR
 };
 
 struct query_dimension {

@@ -9,8 +9,9 @@
 #define LIST_MAX 32 /* metrics, dimensions, filters, orders: far above any question */
 #define VALUES_MAX 200
 
-static const char *const bucket_names[] = {NULL,      "day",  "week",	"month",
-					   "quarter", "year", "weekday"};
+static const char *const bucket_names[] = {NULL,	 "day",	 "week",    "month",
+					   "quarter",	 "year", "weekday", "fiscal_quarter",
+					   "fiscal_year"};
 static const char *const op_names[] = {"=", "not", ">=", "<=", ">", "<", "missing", "present"};
 static const char *const nulls_names[] = {NULL, "first", "last"};
 

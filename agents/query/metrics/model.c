@@ -187,6 +187,8 @@ static int read_field(struct model *model, const struct model_dataset *dataset,
 	field->names_row = json_get_bool(json, "names_row", false);
 	field->time_format =
 		strcmp(text_or(json, "time_format", "text"), "epoch") == 0 ? TIME_EPOCH : TIME_TEXT;
+	field->instant = json_get_bool(json, "instant", false);
+	field->zone = field->instant && model->zone.name ? &model->zone : NULL;
 	field->missing = json_get_str(json, "missing");
 	field->at = text_or(json, "at", "");
 	field->column = (int)json_get_int(json, "column", 0);
@@ -255,6 +257,35 @@ static int read_dataset(struct model *model, const struct json *json, struct mod
 	    read_optional_expr(model, json, "filter", &dataset->filter, err) < 0 ||
 	    read_fields(model, json, dataset, err) < 0)
 		return err_wrap(err, "dataset %s", dataset->name);
+	return 0;
+}
+
+/* {"name":"Europe/Lisbon","offsets":[["1970-01-01 00:00:00",60],...]} */
+static int read_zone(struct model *model, struct err *err)
+{
+	const struct json *zone = json_get(model->json, "zone");
+	const struct json *list;
+	struct model_offset *offsets;
+
+	model->fiscal_start = (int)json_get_int(model->json, "fiscal_start", 0);
+	if (model->fiscal_start < 0 || model->fiscal_start > 12)
+		return err_set(err, ERR_INVALID, "fiscal_start is a month from 1 to 12");
+	if (json_is_null(zone))
+		return 0;
+	if (json_want_str(zone, "name", &model->zone.name, err) < 0 ||
+	    json_want_array(zone, "offsets", &list, err) < 0)
+		return err_wrap(err, "zone");
+	offsets = model_keep(model, mem_array(json_len(list) + 1, sizeof(*offsets)));
+	json_each(item, list)
+	{
+		if (!json_str(json_at(item, 0)))
+			return err_set(err, ERR_INVALID, "zone: an offset has a moment");
+		offsets[model->zone.count++] = (struct model_offset){
+			json_str(json_at(item, 0)), (int)json_int(json_at(item, 1))};
+	}
+	model->zone.offsets = offsets;
+	if (model->zone.count == 0)
+		return err_set(err, ERR_INVALID, "zone: no offset");
 	return 0;
 }
 
@@ -574,8 +605,8 @@ int model_from_json(const struct json *json, struct model **ret_model, struct er
 		return err_set(err, ERR_INVALID, "semantic model: an object is wanted, not %s",
 			       json_type_name(json_type(json)));
 	model->json = json_copy(json);
-	if (read_datasets(model, err) < 0 || read_relationships(model, err) < 0 ||
-	    read_metrics(model, err) < 0)
+	if (read_zone(model, err) < 0 || read_datasets(model, err) < 0 ||
+	    read_relationships(model, err) < 0 || read_metrics(model, err) < 0)
 		return err_wrap(err, "semantic model");
 	drop_hidden_times(model);
 	*ret_model = TAKE(model);

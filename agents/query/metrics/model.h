@@ -38,6 +38,17 @@ struct model_value { /* a stored value that people call by other words */
 	struct words synonyms;
 };
 
+struct model_offset {	  /* of a zone, from a moment on */
+	const char *from; /* "2026-03-29 01:00:00", UTC */
+	int minutes;	  /* to add to UTC */
+};
+
+struct model_zone { /* the zone in which days are business days */
+	const char *name;
+	const struct model_offset *offsets; /* ascending; the first holds from the beginning */
+	size_t count;
+};
+
 struct model_field {
 	const struct model_dataset *dataset;
 	const char *name;
@@ -52,6 +63,8 @@ struct model_field {
 	bool is_time;	  /* periods and time buckets apply */
 	bool names_row;	  /* one value names one row (a person's name): grouped by key as well */
 	enum time_format time_format;
+	bool instant; /* a moment, in UTC or with its offset: its day depends on a zone */
+	const struct model_zone *zone; /* of an instant; NULL: UTC */
 	const char *missing; /* label of a missing value ("Unknown"); NULL when none is agreed */
 	const struct model_value *values;
 	size_t value_count;
@@ -147,6 +160,10 @@ void model_freep(struct model **model);
 
 const char *model_source(const struct model *model);	  /* name of the source: "sales" */
 const char *model_description(const struct model *model); /* "" when none */
+
+/* The month in which the fiscal year begins; 0 when none is defined. A fiscal year has the number
+ * of the calendar year in which it ends. */
+int model_fiscal_start(const struct model *model);
 
 size_t model_dataset_count(const struct model *model);
 const struct model_dataset *model_dataset_at(const struct model *model, size_t index);

@@ -17,6 +17,8 @@ struct model {
 	struct model_relationship *relationships;
 	size_t relationship_count;
 	struct model_metric *metrics;
+	struct model_zone zone; /* name NULL: none */
+	int fiscal_start;
 	size_t metric_count;
 };
 

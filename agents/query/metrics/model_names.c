@@ -7,6 +7,11 @@
 
 #include "base/nearest.h"
 
+int model_fiscal_start(const struct model *model)
+{
+	return model->fiscal_start;
+}
+
 size_t model_dataset_count(const struct model *model)
 {
 	return model->dataset_count;

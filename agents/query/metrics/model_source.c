@@ -193,7 +193,8 @@ static const char *model_source_name(struct source *source, const struct yaml *m
 }
 
 static struct json *build_model(struct source *source, const struct yaml *map, const char *name,
-				const char *about)
+				const char *about, const struct json *extension,
+				const struct yaml *node)
 {
 	CLEANUP(model_freep) struct model *model = NULL;
 	struct json *json = json_object();
@@ -206,6 +207,7 @@ static struct json *build_model(struct source *source, const struct yaml *map, c
 	if (description)
 		json_set_str(json, "description", description);
 	json_free(source_synonyms(source, map, "a semantic model"));
+	source_calendar(source, node, extension, json);
 	json_set(json, "datasets", read_datasets(source, map));
 	json_set(json, "relationships",
 		 read_relationships(source, map, json_get(json, "datasets")));
@@ -224,6 +226,8 @@ static void read_model(struct source *source, const struct yaml *map, struct jso
 		"name",		 "description", "ai_context",	     "datasets",
 		"relationships", "metrics",	"custom_extensions", NULL};
 	static const struct extension_key extension_keys[] = {{"source", EXT_TEXT, 0},
+							      {"timezone", EXT_TEXT, 0},
+							      {"fiscal_year_start", EXT_INT, 12},
 							      {NULL, EXT_TEXT, 0}};
 	const struct yaml *node;
 	CLEANUP(json_freep) struct json *extension = NULL;
@@ -235,7 +239,7 @@ static void read_model(struct source *source, const struct yaml *map, struct jso
 	name = source_text(source, map, "a semantic model", "name", true);
 	extension = source_extension(source, map, "a semantic model", extension_keys, &node);
 	about = name ? model_source_name(source, map, name, extension, node) : NULL;
-	model = build_model(source, map, name ? name : "", about ? about : "");
+	model = build_model(source, map, name ? name : "", about ? about : "", extension, node);
 	if (about && json_get(models, about)) {
 		source_mistake(source, map,
 			       "source %s has two semantic models; put them into one, so that a "

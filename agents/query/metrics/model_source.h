@@ -74,6 +74,10 @@ struct json *source_relationship(struct source *source, const struct yaml *map,
 struct json *source_metric(struct source *source, const struct yaml *map, const struct model *model,
 			   const struct json *metrics);
 
+/* model_source_calendar.c: time zone and fiscal year of a model. */
+void source_calendar(struct source *source, const struct yaml *node, const struct json *extension,
+		     struct json *model);
+
 /* model_source_made.c: metrics that name other metrics of list. */
 bool source_names_metrics(const struct yaml *map, const struct yaml *list);
 bool source_made_waits(const struct yaml *map, const struct json *metrics); /* for one not read */

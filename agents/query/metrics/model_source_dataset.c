@@ -181,7 +181,7 @@ static void field_extension(struct source *source, const struct yaml *map, const
 	static const struct extension_key keys[] = {
 		{"label", EXT_TEXT, 0},	    {"unit", EXT_TEXT, 0},	  {"missing", EXT_TEXT, 0},
 		{"names_row", EXT_BOOL, 0}, {"time_format", EXT_TEXT, 0}, {"values", EXT_OBJECT, 0},
-		{NULL, EXT_TEXT, 0}};
+		{"instant", EXT_BOOL, 0},   {NULL, EXT_TEXT, 0}};
 	const struct yaml *node;
 	CLEANUP(json_freep)
 	struct json *extension = source_extension(source, map, "a field", keys, &node);
@@ -196,6 +196,11 @@ static void field_extension(struct source *source, const struct yaml *map, const
 	set_text(field, "missing", text_of(extension, "missing"));
 	json_set_bool(field, "names_row", json_get_bool(extension, "names_row", false));
 	json_set_str(field, "time_format", format ? format : "text");
+	if (json_get_bool(extension, "instant", false)) {
+		json_set_bool(field, "instant", true);
+		if (!json_get_bool(field, "is_time", false))
+			source_mistake(source, node, "WRIT: instant: %s is no time field", name);
+	}
 	if (format && strcmp(format, "text") != 0 && strcmp(format, "epoch") != 0)
 		source_mistake(source, node, "WRIT: time_format is text or epoch, not %s", format);
 	field_values(source, node, extension, field);
