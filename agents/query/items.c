@@ -396,19 +396,30 @@ static void single_candidate(const struct collector *collector, size_t at,
 	}
 }
 
-/* "day of the week": a unit in several words. */
+/* "day of the week", "fiscal year": a unit in several words. */
 static void unit_candidate(const struct collector *collector, size_t at, struct candidate *best,
 			   const long *after)
 {
-	static const char *const phrases[] = {"day of the week", "day of week", "days of the week",
-					      "week day"};
+	static const struct {
+		const char *phrase;
+		enum period_unit unit;
+	} phrases[] = {
+		{"day of the week", UNIT_WEEKDAY},
+		{"day of week", UNIT_WEEKDAY},
+		{"days of the week", UNIT_WEEKDAY},
+		{"week day", UNIT_WEEKDAY},
+		{"fiscal quarter", UNIT_FISCAL_QUARTER},
+		{"fiscal quarters", UNIT_FISCAL_QUARTER},
+		{"fiscal year", UNIT_FISCAL_YEAR},
+		{"fiscal years", UNIT_FISCAL_YEAR},
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(phrases); i++) {
-		size_t count = sentence_spell(collector->sentence, at, phrases[i]);
+		size_t count = sentence_spell(collector->sentence, at, phrases[i].phrase);
 		struct candidate candidate = {.item = {.kind = ITEM_UNIT,
 						       .first = at,
 						       .count = count,
-						       .unit = UNIT_WEEKDAY}};
+						       .unit = phrases[i].unit}};
 
 		if (count == 0 || collector->sentence->items[at].quoted)
 			continue;

@@ -24,7 +24,9 @@ enum period_unit {
 	UNIT_MONTH,
 	UNIT_QUARTER,
 	UNIT_YEAR,
-	UNIT_WEEKDAY /* only to group by; never a stretch of time */
+	UNIT_WEEKDAY, /* from here on only to group by; never a stretch of time */
+	UNIT_FISCAL_QUARTER,
+	UNIT_FISCAL_YEAR
 };
 
 struct period {

@@ -57,7 +57,7 @@ static enum period_unit calendar_unit(const struct word *word)
 {
 	enum period_unit unit = period_unit_of(word);
 
-	return unit == UNIT_WEEKDAY ? UNIT_NONE : unit;
+	return unit >= UNIT_WEEKDAY ? UNIT_NONE : unit;
 }
 
 static int whole_number(const struct word *word, int max)

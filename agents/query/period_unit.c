@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const unit_names[] = {"", "day", "week", "month", "quarter", "year", "weekday"};
+static const char *const unit_names[] = {"", "day", "week", "month", "quarter", "year", "weekday", "fiscal quarter",
+					 "fiscal year"};
 
 const char *period_unit_name(enum period_unit unit)
 {
@@ -34,6 +35,8 @@ struct date period_unit_start(struct date date, enum period_unit unit, int year_
 	switch (unit) {
 	case UNIT_NONE:
 	case UNIT_WEEKDAY:
+	case UNIT_FISCAL_QUARTER:
+	case UNIT_FISCAL_YEAR:
 	case UNIT_DAY:
 		return date;
 	case UNIT_WEEK:
@@ -53,6 +56,8 @@ struct date period_add_units(struct date start, enum period_unit unit, int units
 	switch (unit) {
 	case UNIT_NONE:
 	case UNIT_WEEKDAY:
+	case UNIT_FISCAL_QUARTER:
+	case UNIT_FISCAL_YEAR:
 		return start;
 	case UNIT_DAY:
 		return date_add_days(start, units);

@@ -9,7 +9,9 @@
 
 static struct period_rules rules_of(const struct draft *draft)
 {
-	return (struct period_rules){.today = draft->input->today, .ranges = true};
+	return (struct period_rules){.today = draft->input->today,
+				     .fiscal_start = model_fiscal_start(draft->input->model),
+				     .ranges = true};
 }
 
 size_t period_items(const struct draft *draft)
@@ -161,6 +163,25 @@ static bool period_field(struct draft *draft, const char **ret_field)
 	return true;
 }
 
+/* A period that is not over says less than its name: the answer must tell. */
+static void note_today(struct draft *draft, const struct period *period, const char *from,
+		       const char *to)
+{
+	const struct date today = draft->input->today;
+	char day[DATE_LEN + 1];
+
+	date_write(today, day);
+	if (period->has_from && date_compare(period->from, today) > 0)
+		draft_note(draft, "period.future",
+			   mem_format("%s to before %s begins after today (%s): what is dated "
+				      "then is not over, or not recorded yet.",
+				      from, to[0] ? to : "any later day", day));
+	else if (period->has_to && date_compare(period->to, date_add_days(today, 1)) > 0)
+		draft_note(draft, "period.partial",
+			   mem_format("\"%s\" is not over: it ends before %s, and today is %s.",
+				      period->label, to, day));
+}
+
 static bool set_period(struct draft *draft, struct query_period *target,
 		       const struct period *period, const char *field)
 {
@@ -171,15 +192,7 @@ static bool set_period(struct draft *draft, struct query_period *target,
 	bounds(period, from, to);
 	if (query_period_set(target, field, from, to, period->label, &err) < 0)
 		return refuse_period(draft, err.text);
-	if (period->has_from && date_compare(period->from, draft->input->today) > 0) {
-		char today[DATE_LEN + 1];
-
-		date_write(draft->input->today, today);
-		draft_note(draft, "period.future",
-			   mem_format("%s to before %s begins after today (%s): what is dated "
-				      "then is not over, or not recorded yet.",
-				      from, to[0] ? to : "any later day", today));
-	}
+	note_today(draft, period, from, to);
 	if (period->note[0] != '\0')
 		draft_note(draft, "period.reading",
 			   mem_format("\"%s\" was read as %s.", period->label, period->note));

@@ -11,7 +11,8 @@ static enum time_bucket bucket_of(enum period_unit unit)
 {
 	static const enum time_bucket buckets[] = {BUCKET_NONE,	  BUCKET_DAY,	  BUCKET_WEEK,
 						   BUCKET_MONTH,  BUCKET_QUARTER, BUCKET_YEAR,
-						   BUCKET_WEEKDAY};
+						   BUCKET_WEEKDAY,
+						   BUCKET_FISCAL_QUARTER, BUCKET_FISCAL_YEAR};
 
 	return buckets[unit];
 }
@@ -72,6 +73,11 @@ static bool dimension_unit(struct draft *draft, size_t item)
 					       period_unit_name(draft->items.list[item].unit)),
 				    mem_format("Ask for the figures by %s.",
 					       period_unit_name(draft->items.list[item].unit)));
+	if (draft->items.list[item].unit > UNIT_WEEKDAY &&
+	    model_fiscal_start(draft->input->model) == 0)
+		return draft_refuse(draft, "undefined",
+				    mem_str("No fiscal year is defined for this data."),
+				    mem_str("Ask by quarter or year of the calendar."));
 	if (!common_time(draft, &field))
 		return false;
 	add_dimension(draft, field, bucket_of(draft->items.list[item].unit));

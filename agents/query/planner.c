@@ -39,7 +39,11 @@ static bool check_roles(struct draft *draft)
 
 static void read_items(struct draft *draft, bool ranges)
 {
-	const struct period_rules rules = {.today = draft->input->today, .ranges = ranges};
+	const struct period_rules rules = {
+		.today = draft->input->today,
+		.fiscal_start = model_fiscal_start(draft->input->model),
+		.ranges = ranges,
+	};
 
 	items_read(&draft->items, &draft->sentence, draft->input->question, &draft->vocabulary,
 		   &rules);

@@ -10,6 +10,7 @@
 
 #include "agents/query/agent_internal.h"
 #include "agents/query/check/sanity.h"
+#include "agents/query/freshness.h"
 
 static int64_t attempts_max(const struct query_agent *agent)
 {
@@ -129,7 +130,7 @@ static void on_sanity(void *data, struct json *flags, const struct sanity_spent 
 	add_flags(agent, owned);
 	if (json_get_bool(agent->outcome.result, "truncated", false))
 		count(agent);
-	else
+	else if (!freshness_begin(agent))
 		complete(agent);
 }
 

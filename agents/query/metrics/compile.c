@@ -130,6 +130,7 @@ static int compile_groups(const struct metric_query *query, const struct model *
 	if (resolve(&compiler, err) < 0 || compiler_sql(&compiler, &sql, err) < 0)
 		return -1;
 	compiled->sql = buf_take(&sql);
+	compiled->freshness = part_freshness(&compiler.parts[0]);
 	compiler_words(&compiler, compiled);
 	return 0;
 }
@@ -172,6 +173,7 @@ void compiled_query_free(struct compiled_query *compiled)
 	if (!compiled)
 		return;
 	mem_free(compiled->sql);
+	mem_free(compiled->freshness);
 	mem_free(compiled->columns);
 	json_free(compiled->words);
 	json_free(compiled->plan);

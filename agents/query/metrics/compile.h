@@ -46,6 +46,7 @@ struct column_info {	   /* owned by the compiled query */
 
 struct compiled_query {
 	char *sql;
+	char *freshness; /* SELECT the newest day of the first fact; NULL without a period */
 	struct column_info *columns;
 	size_t column_count;
 	/* For the answer, the handoff and the report:

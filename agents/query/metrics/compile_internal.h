@@ -152,6 +152,10 @@ const struct compiled_dimension *compiler_step(const struct compiler *compiler);
 /* , "stepped" AS (...): "grouped" with what was before. */
 void compiler_stepped(const struct compiler *compiler, struct buf *out);
 
+/* compile_freshness.c: the newest day that rows of the part have; NULL when none is asked for. The
+ * caller frees. */
+char *part_freshness(const struct part *part);
+
 /* compile_sql.c: the statement. */
 MUST_CHECK int compiler_sql(const struct compiler *compiler, struct buf *out, struct err *err);
 /* Are there aggregates in "grouped" first, scaled and compared in a second level? */
