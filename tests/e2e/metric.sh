@@ -3,7 +3,7 @@
 ws=$(fresh sales metric)
 
 run writ metric list -C "$ws" --json
-json "every metric is listed" '[.[].name]|sort' '["average_order_value","net_sales","order_count","units_sold"]'
+json "every metric is listed" '[.[].name]|sort' '["average_order_value","buyer_count","net_sales","order_count","units_sold"]'
 run writ metric show net_sales -C "$ws" --json
 json "shown with what it counts" '[.filter,.unit,.adds_up]' '["completed orders","USD",true]'
 run writ metric show net_sale -C "$ws"

@@ -193,6 +193,99 @@ static void test_the_condition_of_a_star_needs_its_star_first(void **state)
 	refuses("COUNT(* 1)", 8, ") is expected here, not 1");
 }
 
+static void test_windows_say_where_nothing_stands(void **state)
+{
+	(void)state;
+	writes("SUM(a) OVER (PARTITION BY b, o.c ORDER BY d)",
+	       "SUM(\"a\") OVER (PARTITION BY \"b\", \"o\".\"c\" ORDER BY \"d\" ASC NULLS LAST)");
+	writes("rank() over (order by a desc)", "RANK() OVER (ORDER BY \"a\" DESC NULLS FIRST)");
+	writes("RANK() OVER (ORDER BY a DESC NULLS LAST, b NULLS FIRST)",
+	       "RANK() OVER (ORDER BY \"a\" DESC NULLS LAST, \"b\" ASC NULLS FIRST)");
+	writes("SUM(a) OVER (ORDER BY b ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) / 2",
+	       "1.0 * SUM(\"a\") OVER (ORDER BY \"b\" ASC NULLS LAST ROWS BETWEEN 2 PRECEDING AND "
+	       "CURRENT ROW) / 2");
+	writes("COUNT(*) OVER ()", "COUNT(*) OVER ()");
+	writes("SUM(a) OVER (ROWS UNBOUNDED PRECEDING)",
+	       "SUM(\"a\") OVER (ROWS UNBOUNDED PRECEDING)");
+	writes("SUM(SUM(a)) OVER (ORDER BY b)",
+	       "SUM(SUM(\"a\")) OVER (ORDER BY \"b\" ASC NULLS LAST)");
+}
+
+static void test_mistakes_in_windows(void **state)
+{
+	(void)state;
+	refuses("RANK()", 6, "OVER is missing at the end");
+	refuses("SUM(a) OVER (PARTITION b)", 23, "BY is expected here, not b");
+	refuses("SUM(a) OVER (ORDER BY b NULLS c)", 30, "FIRST or LAST is expected here, not c");
+	refuses("SUM(a) OVER (ORDER BY b ROWS 2 c)", 31,
+		"PRECEDING or FOLLOWING is expected here, not c");
+	refuses("SUM(a) OVER (ORDER BY b GROUPS 1 PRECEDING)", 24,
+		"GROUPS frames are put off (\xc2\xa7"
+		"10 of the specification): use ROWS or RANGE");
+	refuses("SUM(a) OVER (ORDER BY b ROWS n PRECEDING)", 29,
+		"a bound of a frame is a literal integer, UNBOUNDED or CURRENT ROW; a parameter is "
+		"put off (\xc2\xa7"
+		"10 of the specification)");
+	refuses("SUM(a) OVER (ORDER BY b ROWS 1.5 PRECEDING)", 29,
+		"a bound of a frame is a literal integer, UNBOUNDED or CURRENT ROW; a parameter is "
+		"put off (\xc2\xa7"
+		"10 of the specification)");
+	refuses("SUM(RANK() OVER (ORDER BY a)) OVER ()", 4,
+		"a nested window: only a single window is possible; make the inner one a field (a "
+		"derived field) and use that");
+}
+
+static void test_refusals_carry_the_codes_of_the_specification(void **state)
+{
+	static const struct {
+		const char *source;
+		const char *code;
+	} cases[] = {
+		{"SUM(COUNT(a))", "E_NESTED_AGGREGATION_DEFERRED"},
+		{"SUM(SUM(a) OVER ()) OVER ()", "E_NESTED_WINDOW"},
+		{"SUM(a) OVER (ORDER BY b GROUPS 1 PRECEDING)", "E_DEFERRED_FRAME_MODE"},
+		{"a +", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct expr *expr;
+		struct err err;
+
+		assert_int_equal(expr_parse(cases[i].source, &expr, NULL, &err), -1);
+		if (!cases[i].code)
+			assert_null(err.code);
+		else
+			assert_string_equal(err.code, cases[i].code);
+	}
+}
+
+static void test_a_window_is_no_aggregate(void **state)
+{
+	static const struct {
+		const char *source;
+		bool aggregate;
+		bool window;
+	} cases[] = {
+		{"SUM(a)", true, false},
+		{"SUM(a) OVER ()", false, true},
+		{"SUM(SUM(a)) OVER ()", true, true},
+		{"a + RANK() OVER (ORDER BY b)", false, true},
+		{"a", false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct expr *expr;
+		struct err err;
+
+		assert_int_equal(expr_parse(cases[i].source, &expr, NULL, &err), 0);
+		assert_int_equal(expr_has_aggregate(expr), cases[i].aggregate);
+		assert_int_equal(expr_has_window(expr), cases[i].window);
+		expr_free(expr);
+	}
+}
+
 static void test_depth_and_length_have_bounds(void **state)
 {
 	char source[EXPR_BYTES_MAX + 2];
@@ -263,6 +356,10 @@ int main(void)
 		cmocka_unit_test(test_a_condition_goes_into_each_aggregate),
 		cmocka_unit_test(test_mistakes_say_what_and_where),
 		cmocka_unit_test(test_the_condition_of_a_star_needs_its_star_first),
+		cmocka_unit_test(test_windows_say_where_nothing_stands),
+		cmocka_unit_test(test_mistakes_in_windows),
+		cmocka_unit_test(test_refusals_carry_the_codes_of_the_specification),
+		cmocka_unit_test(test_a_window_is_no_aggregate),
 		cmocka_unit_test(test_depth_and_length_have_bounds),
 		cmocka_unit_test(test_walking_visits_all_and_stops_on_demand),
 	};

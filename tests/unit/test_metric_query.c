@@ -54,6 +54,47 @@ static void test_a_query_comes_back_as_it_was(void **state)
 	metric_query_free(NULL);
 }
 
+static void test_what_askers_write_comes_back_too(void **state)
+{
+	static const char *const texts[] = {
+		"{\"metrics\":[\"a\"],\"measures\":[{\"expression\":\"SUM(x.n)\",\"as\":\"n\"},{"
+		"\"expression\":\"COUNT(*)\"}],\"where\":[\"x.n > 1\",\"x.m = 2\"],\"having\":["
+		"\"SUM(x.n) > 3\"],\"via\":[\"sold_by\"],\"several_groups\":true}",
+		"{\"metrics\":[\"a\"],\"dimensions\":[{\"field\":\"x.y\"},{\"field\":\"time\","
+		"\"bucket\":\"weekday\"}],\"order\":[{\"by\":\"a\",\"desc\":true,\"nulls\":"
+		"\"first\"}],\"conditions\":[{\"metric\":\"a\",\"op\":\">\",\"value\":\"-300.5\"},"
+		"{\"metric\":\"a\",\"op\":\"not\",\"value\":\"0\"}],\"top\":{\"count\":1,"
+		"\"within\":[\"x.y\"]}}",
+		"{\"metrics\":[\"a\"],\"dimensions\":[{\"field\":\"time\",\"bucket\":"
+		"\"fiscal_quarter\"}],\"stepwise\":true}",
+		"{\"metrics\":[\"a\"],\"dimensions\":[{\"field\":\"time\",\"bucket\":\"day\"}],"
+		"\"running\":true}",
+		"{\"metrics\":[],\"fields\":[{\"expression\":\"x.id\"},{\"expression\":\"RANK() "
+		"OVER "
+		"(ORDER BY x.n)\",\"as\":\"r\"}]}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct buf out = BUF_INIT;
+		struct metric_query *query, *copy;
+		struct json *json;
+		struct err err;
+
+		query = read(texts[i], &err);
+		if (!query)
+			fail_msg("%s: %s", texts[i], err.text);
+		copy = metric_query_copy(query);
+		metric_query_free(query);
+		json = metric_query_to_json(copy);
+		json_write(json, &out);
+		assert_string_equal(buf_str(&out), texts[i]);
+		buf_clear(&out);
+		json_free(json);
+		metric_query_free(copy);
+	}
+}
+
 static void test_a_built_query_is_a_written_one(void **state)
 {
 	struct metric_query *query = metric_query_new();
@@ -124,6 +165,20 @@ static void test_mistakes_are_named(void **state)
 		 "metric query: filters: a: missing takes no values"},
 		{"{\"filters\":[{\"field\":\"a\",\"op\":\"=\",\"values\":[null]}]}",
 		 "metric query: filters: a: a value is text, a number, true or false, not null"},
+		{"{\"conditions\":[{\"metric\":\"a\",\"op\":\">\",\"value\":\"3e2\"}]}",
+		 "metric query: conditions: a: a number as text is wanted, like \"300\""},
+		{"{\"conditions\":[{\"metric\":\"a\",\"op\":\">\",\"value\":\"1 OR 1\"}]}",
+		 "metric query: conditions: a: a number as text is wanted, like \"300\""},
+		{"{\"conditions\":[{\"metric\":\"a\",\"op\":\"missing\",\"value\":\"1\"}]}",
+		 "metric query: conditions: unknown op \"missing\"; there are =, not, >=, <=, >, "
+		 "<"},
+		{"{\"top\":{\"count\":0,\"within\":[\"a\"]}}", "metric query: top: "},
+		{"{\"measures\":[{\"expression\":\"a\",\"as\":\"\"}]}",
+		 "metric query: measures: as: a name of at most 128 bytes is wanted"},
+		{"{\"where\":[1]}", "metric query: where: texts are wanted"},
+		{"{\"order\":[{\"by\":\"a\",\"nulls\":\"low\"}]}",
+		 "metric query: order: unknown place of nulls \"low\"; there are first, last"},
+		{"{\"running\":\"yes\"}", "metric query: running: true or false is wanted"},
 		{"{\"share\":1}", "metric query: share: true or false is wanted"},
 		{"{\"period\":{\"until\":\"x\"}}",
 		 "metric query: period: unknown member \"until\""},
@@ -166,6 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_query_comes_back_as_it_was),
+		cmocka_unit_test(test_what_askers_write_comes_back_too),
 		cmocka_unit_test(test_a_built_query_is_a_written_one),
 		cmocka_unit_test(test_periods_end_behind_their_beginning),
 		cmocka_unit_test(test_mistakes_are_named),

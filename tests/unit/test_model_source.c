@@ -450,6 +450,78 @@ static void test_mistakes_of_metric_extensions(void **state)
 	     "25:115: a custom extension needs data");
 }
 
+static void test_mistakes_of_stocks_and_two_steps(void **state)
+{
+	(void)state;
+	says(EXTENDED("{\"snapshot\": {\"time\": \"sales.day\"}}"), "");
+	says(EXTENDED("{\"snapshot\": {\"time\": \"sales.amount\"}}"),
+	     "25:141: WRIT: snapshot: sales.amount is no time");
+	says(EXTENDED("{\"snapshot\": {\"time\": \"sales.dya\"}}"),
+	     "25:141: WRIT: snapshot.time of metric m: no field sales.dya; write dataset.field");
+	says(EXTENDED("{\"snapshot\": {\"time\": \"sales.day\", \"take\": \"middle\"}}"),
+	     "25:141: WRIT: snapshot: take is last or first");
+	says(EXTENDED("{\"snapshot\": {\"time\": \"sales.day\", \"per\": [\"visits.who\"]}}"),
+	     "25:141: WRIT: snapshot.per of metric m: a row of sales does not lead to one "
+	     "visits.who");
+	says(EXTENDED("{\"snapshot\": {\"tiem\": \"sales.day\"}}"),
+	     "25:141: WRIT: snapshot: unknown member \"tiem\"");
+	says(EXTENDED("{\"per\": \"shops.city\", \"then\": \"avg\"}"), "");
+	says(EXTENDED("{\"per\": \"shops.city\"}"), "25:141: WRIT: per and then come together");
+	says(EXTENDED("{\"per\": \"shops.city\", \"then\": \"median\"}"),
+	     "25:141: WRIT: then is avg, sum, min, max or count, not median");
+	says(EXTENDED("{\"per\": \"visits.who\", \"then\": \"avg\"}"),
+	     "25:141: WRIT: per of metric m: a row of sales does not lead to one visits.who");
+}
+
+#define TWO(second)                                                                                \
+	HEAD DATASETS "  metrics:\n  - {name: a, expression: " EXPRESSION(                         \
+		"SUM(sales.amount)") "}\n" second
+
+static void test_mistakes_of_metrics_made_of_metrics(void **state)
+{
+	(void)state;
+	says(TWO("  - {name: b, expression: " EXPRESSION(
+		     "SUM(shops.rent)") "}\n"
+					"  - {name: m, expression: " EXPRESSION("a / b") "}\n"),
+	     "");
+	says(TWO("  - {name: m, expression: " EXPRESSION("a / SUM(shops.rent)") "}\n"),
+	     "26:71: metric m is made of other metrics and of rent: give that a metric of its own, "
+	     "and name it");
+	says(TWO("  - {name: m, expression: " EXPRESSION("a / n") "}\n"),
+	     "26:5: it is made of n, and no metric is called so (E_NAME_NOT_FOUND)");
+	says(TWO("  - {name: m, expression: " EXPRESSION("a / m") "}\n"),
+	     "26:5: it is made of metric m, which is wrong itself, or made of this one");
+	says(TWO("  - {name: b, expression: " EXPRESSION(
+		     "c / 2") "}\n"
+			      "  - {name: c, expression: " EXPRESSION("b * 2") "}\n"),
+	     "26:5: it is made of metric c, which is wrong itself, or made of this one\n27:5: it "
+	     "is made of metric b, which is wrong itself, or made of this one");
+	says(TWO("  - {name: m, expression: " EXPRESSION("a / 2") ", " WRIT(
+		     "{\"filter\": \"shops.city\", \"filter_words\": \"x\"}") "}\n"),
+	     "26:129: WRIT: filter belongs to the metrics that this one is made of\n26:129: WRIT: "
+	     "filter_words belongs to the metrics that this one is made of");
+	says(TWO("  - {name: m, expression: " EXPRESSION("SUM(sales.amount) OVER ()") "}\n"),
+	     "26:71: metric m: a window over groups is not taken up; ask for a running total, or "
+	     "make the window a field");
+}
+
+#define OF_MODEL(text) HEAD "  " WRIT(text) "\n" DATASETS
+
+static void test_mistakes_of_the_calendar(void **state)
+{
+	(void)state;
+	says(OF_MODEL("{\"timezone\": \"Europe/Berlin\", \"fiscal_year_start\": 4}"), "");
+	says(OF_MODEL("{\"timezone\": \"Europe/Berlni\"}"),
+	     "4:49: WRIT: timezone: time zone Europe/Berlni: there is no such zone in "
+	     "/usr/share/zoneinfo");
+	says(OF_MODEL("{\"timezone\": \"../../etc/passwd\"}"),
+	     "4:49: WRIT: timezone: time zone: write a name like Europe/Berlin, or UTC");
+	says(OF_MODEL("{\"fiscal_year_start\": 0}"),
+	     "4:49: WRIT: fiscal_year_start is a month from 1 to 12");
+	says(OF_MODEL("{\"fiscal_year_start\": 13}"), "4:49: WRIT: fiscal_year_start of a semantic "
+						      "model wants a whole number within bounds");
+}
+
 static void test_one_run_shows_all_mistakes_of_all_files(void **state)
 {
 	/* clang-format off */
@@ -536,6 +608,9 @@ int main(void)
 		IN_FOLDER(test_mistakes_of_relationships),
 		IN_FOLDER(test_mistakes_of_metrics),
 		IN_FOLDER(test_mistakes_of_metric_extensions),
+		IN_FOLDER(test_mistakes_of_stocks_and_two_steps),
+		IN_FOLDER(test_mistakes_of_metrics_made_of_metrics),
+		IN_FOLDER(test_mistakes_of_the_calendar),
 		IN_FOLDER(test_one_run_shows_all_mistakes_of_all_files),
 		IN_FOLDER(test_no_metrics_is_no_model),
 		cmocka_unit_test(test_the_examples_are_right),

@@ -98,6 +98,29 @@ static bool refuse_window(struct source *source, const struct yaml *list, size_t
 	return true;
 }
 
+/* Why one could not be made of the others. */
+static void refuse_made(struct source *source, const struct yaml *list, size_t at,
+			const struct json *metrics)
+{
+	CLEANUP(mem_freep) char *name = source_made_waits(yaml_at(list, at), metrics);
+
+	if (name && !source_is_metric(list, name))
+		source_mistake(source, yaml_at(list, at),
+			       "it is made of %s, and no metric is called so (E_NAME_NOT_FOUND)",
+			       name);
+	else
+		source_mistake(source, yaml_at(list, at),
+			       "it is made of metric %s, which is wrong itself, or made of this one",
+			       name ? name : "none");
+}
+
+static bool can_be_made(const struct yaml *list, size_t at, const struct json *metrics)
+{
+	CLEANUP(mem_freep) char *name = source_made_waits(yaml_at(list, at), metrics);
+
+	return name == NULL;
+}
+
 /* Metrics made of rows first; then, as often as it helps, those made of what is there. */
 static struct json *read_metrics(struct source *source, const struct yaml *map,
 				 const struct model *model)
@@ -118,7 +141,7 @@ static struct json *read_metrics(struct source *source, const struct yaml *map,
 	while (moved) {
 		moved = false;
 		for (size_t i = 0; i < count; i++) {
-			if (done[i] || source_made_waits(yaml_at(list, i), metrics))
+			if (done[i] || !can_be_made(list, i, metrics))
 				continue;
 			done[i] = moved = true;
 			push_named(source, yaml_at(list, i), "metrics", metrics,
@@ -128,9 +151,7 @@ static struct json *read_metrics(struct source *source, const struct yaml *map,
 	for (size_t i = 0; i < count; i++) {
 		if (done[i] || refuse_window(source, list, i))
 			continue;
-		source_mistake(source, yaml_at(list, i),
-			       "it is made of a metric that is wrong, or in the end of itself "
-			       "(E_NAME_NOT_FOUND)");
+		refuse_made(source, list, i, metrics);
 	}
 	return metrics;
 }

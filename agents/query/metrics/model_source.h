@@ -80,7 +80,9 @@ void source_calendar(struct source *source, const struct yaml *node, const struc
 
 /* model_source_made.c: metrics that name other metrics of list. */
 bool source_names_metrics(const struct yaml *map, const struct yaml *list);
-bool source_made_waits(const struct yaml *map, const struct json *metrics); /* for one not read */
+bool source_is_metric(const struct yaml *list, const char *name);
+/* The name of a metric it is made of that is not read yet: owned; NULL when there is none. */
+char *source_made_waits(const struct yaml *map, const struct json *metrics);
 /* Does it name a metric that is a window? */
 bool source_uses_window(const struct yaml *map, const struct yaml *list, const char **ret_name);
 bool source_check_made(struct source *source, const struct yaml *node, const char *name,

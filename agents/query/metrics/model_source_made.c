@@ -47,6 +47,11 @@ struct naming {
 	bool found;
 };
 
+struct naming_one {
+	const char *name;
+	bool found;
+};
+
 static int names_metric(const struct expr *node, void *data)
 {
 	struct naming *naming = data;
@@ -54,6 +59,20 @@ static int names_metric(const struct expr *node, void *data)
 	naming->found = node->kind == EXPR_COLUMN && !node->dataset &&
 			metric_map(naming->list, node->text) != NULL;
 	return naming->found;
+}
+
+static int names_one(const struct expr *node, void *data)
+{
+	struct naming_one *naming = data;
+
+	naming->found =
+		node->kind == EXPR_COLUMN && !node->dataset && strcmp(node->text, naming->name) == 0;
+	return naming->found;
+}
+
+bool source_is_metric(const struct yaml *list, const char *name)
+{
+	return metric_map(list, name) != NULL;
 }
 
 bool source_names_metrics(const struct yaml *map, const struct yaml *list)
@@ -81,29 +100,31 @@ static const struct json *metric_named(const struct json *metrics, const char *n
 
 struct waiting {
 	const struct json *metrics;
-	bool waits;
+	char *name;
 };
 
 static int waits(const struct expr *node, void *data)
 {
 	struct waiting *waiting = data;
 
-	waiting->waits = node->kind == EXPR_COLUMN && !node->dataset &&
-			 !metric_named(waiting->metrics, node->text);
-	return waiting->waits;
+	if (node->kind != EXPR_COLUMN || node->dataset ||
+	    metric_named(waiting->metrics, node->text))
+		return 0;
+	waiting->name = mem_str(node->text);
+	return 1;
 }
 
-bool source_made_waits(const struct yaml *map, const struct json *metrics)
+char *source_made_waits(const struct yaml *map, const struct json *metrics)
 {
-	struct waiting waiting = {metrics, false};
+	struct waiting waiting = {metrics, NULL};
 	const char *text = expression_of(map);
 	struct expr *expr = NULL;
 
 	if (!text || expr_parse(text, &expr, NULL, NULL) < 0)
-		return false;
+		return NULL;
 	IGNORE(expr_walk(expr, waits, &waiting), "waiting says it");
 	expr_free(expr);
-	return waiting.waits;
+	return waiting.name;
 }
 
 bool source_uses_window(const struct yaml *map, const struct yaml *list, const char **ret_name)
@@ -118,14 +139,15 @@ bool source_uses_window(const struct yaml *map, const struct yaml *list, const c
 		const struct yaml *other = yaml_at(list, i);
 		const char *body = expression_of(other);
 		struct expr *inner = NULL;
-		struct naming naming = {list, false};
+		struct naming_one naming = {NULL, false};
 
 		if (!body || other == map || expr_parse(body, &inner, NULL, NULL) < 0)
 			continue;
-		if (expr_has_window(inner)) {
-			IGNORE(expr_walk(expr, names_metric, &naming), "naming says it");
-			found = naming.found && strstr(text, yaml_text(yaml_get(other, "name")));
-			*ret_name = yaml_text(yaml_get(other, "name"));
+		naming.name = yaml_text(yaml_get(other, "name"));
+		if (naming.name && expr_has_window(inner)) {
+			IGNORE(expr_walk(expr, names_one, &naming), "naming says it");
+			found = naming.found;
+			*ret_name = naming.name;
 		}
 		expr_free(inner);
 	}
