@@ -765,6 +765,64 @@ static void test_the_first_within_each_group_with_their_ties(void **state)
 		"top within orders.status, which is no dimension of the query");
 }
 
+static int joins_of(const char *query, const char *words)
+{
+	CLEANUP(compiled_query_freep) struct compiled_query *compiled = compile(query);
+	int count = 0;
+
+	for (const char *at = strstr(compiled->sql, words); at; at = strstr(at + 1, words))
+		count++;
+	return count;
+}
+
+static void test_rows_that_where_drops_are_not_kept_by_a_join(void **state)
+{
+#define NAMES "{\"metrics\":[\"orders\"],\"filters\":[{\"field\":\"customers.region\","
+	static const struct {
+		const char *query;
+		int outer;
+		int inner;
+	} cases[] = {
+		{"{\"metrics\":[\"orders\"]," BY_REGION "}", 1, 0},
+		{NAMES "\"op\":\"=\",\"values\":[\"East\"]}]}", 0, 1},
+		{NAMES "\"op\":\"=\",\"values\":[\"East\",\"Unknown\"]}]}", 1, 0},
+		{NAMES "\"op\":\"not\",\"values\":[\"East\"]}]}", 1, 0},
+		{NAMES "\"op\":\"missing\"}]}", 1, 0},
+		{NAMES "\"op\":\"present\"}]}", 0, 1},
+		{"{\"metrics\":[\"units\"]," BY_REGION "}", 2, 0},
+		{"{\"metrics\":[\"units\"]," BY_REGION "," LAST_QUARTER "}", 1, 1},
+		{"{\"metrics\":[\"units\"],\"where\":[\"customers.region = 'East'\"]}", 0, 2},
+		{"{\"metrics\":[\"units\"],\"where\":[\"customers.region = 'East' OR "
+		 "order_items.quantity > 1\"]}",
+		 2, 0},
+		{"{\"metrics\":[\"units\"],\"where\":[\"COALESCE(customers.region, 'x') = 'x'\"]}",
+		 2, 0},
+		{"{\"metrics\":[\"net_sales\",\"units\"]}", 1, 0}, /* one of them wants all */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		int outer = joins_of(cases[i].query, "LEFT JOIN");
+
+		if (outer != cases[i].outer ||
+		    joins_of(cases[i].query, "JOIN") - outer != cases[i].inner)
+			fail_msg("%s: %d outer", cases[i].query, outer);
+	}
+}
+
+static void test_each_time_against_the_one_before(void **state)
+{
+	(void)state;
+	gives("{\"metrics\":[\"orders\"],\"dimensions\":[{\"field\":\"orders.order_date\","
+	      "\"bucket\":\"month\"}],\"stepwise\":true}",
+	      "2026-06 1 - - -; 2026-07 2 1 1 100.0; 2026-08 3 2 1 50.0; 2026-09 2 3 -1 -33.33; 2026-10 1 2 -1 -50.0");
+	gives("{\"metrics\":[\"orders\"],\"dimensions\":[{\"field\":\"customers.region\"},{"
+	      "\"field\":"
+	      "\"orders.order_date\",\"bucket\":\"quarter\"}],\"stepwise\":true}",
+	      "East 2026-Q2 1 - - -; East 2026-Q3 2 1 1 100.0; South 2026-Q3 2 0 2 -; West 2026-Q3 2 0 2 -; Unknown 2026-Q3 1 0 1 -; East 2026-Q4 1 2 -1 -50.0");
+	refuses("{\"metrics\":[\"orders\"]," BY_REGION ",\"stepwise\":true}", "?");
+}
+
 static void test_running_totals(void **state)
 {
 	(void)state;
@@ -801,7 +859,7 @@ static void test_the_text_of_a_plain_query(void **state)
 		"  SUM(\"order_items\".\"quantity\" * \"order_items\".\"unit_price_cents\" - "
 		"COALESCE(\"order_items\".\"discount_cents\", 0)) / 100.0 AS \"net_sales\"\n"
 		"FROM \"order_items\"\n"
-		"LEFT JOIN \"orders\" ON \"orders\".\"order_id\" = \"order_items\".\"order_id\"\n"
+		"JOIN \"orders\" ON \"orders\".\"order_id\" = \"order_items\".\"order_id\"\n"
 		"LEFT JOIN \"customers\" ON \"customers\".\"customer_id\" = "
 		"\"orders\".\"customer_id\"\n"
 		"WHERE \"orders\".\"status\" = 'completed'\n"
@@ -848,6 +906,8 @@ int main(void)
 		SALES(test_two_facts_are_added_up_apart_and_meet_on_the_dimensions),
 		SALES(test_conditions_on_what_is_measured),
 		SALES(test_the_first_within_each_group_with_their_ties),
+		SALES(test_rows_that_where_drops_are_not_kept_by_a_join),
+		SALES(test_each_time_against_the_one_before),
 		SALES(test_running_totals),
 		SALES(test_days_of_the_week_in_their_order),
 		SALES(test_the_text_of_a_plain_query),

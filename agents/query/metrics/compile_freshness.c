@@ -18,7 +18,10 @@ static bool is_plain(const struct part *part)
 /* The base and the way to the date; nothing that the question asks for. */
 static struct part own_part(const struct part *part)
 {
-	struct part own = {.compiler = part->compiler, .base = part->base, .time = part->time};
+	struct part own = {.compiler = part->compiler,
+			   .base = part->base,
+			   .time = part->time,
+			   .without_where = true};
 
 	dataset_set_add(&own.counted, part->base);
 	return own;

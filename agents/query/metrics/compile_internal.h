@@ -41,7 +41,8 @@ struct part {
 	struct dataset_set joined;		    /* in join order, base first */
 	struct part_join joins[MODEL_DATASETS_MAX]; /* of joined[i], i >= 1 */
 	bool linked;				    /* is any of them far? */
-	bool one_filter; /* every atom has the same filter: it stands in WHERE */
+	bool one_filter;    /* every atom has the same filter: it stands in WHERE */
+	bool without_where; /* it is joined, and part_where() is not written */
 };
 
 struct compiler {
@@ -120,6 +121,8 @@ void compiler_range(const struct model_field *field, const char *from, int from_
 
 /* compile_where.c */
 MUST_CHECK int part_where(const struct part *part, struct buf *out, struct err *err);
+/* compile_required.c: does WHERE drop the rows without joined[index]? Then it is an inner join. */
+bool part_requires(const struct part *part, size_t index);
 
 /* compile_part_sql.c: the SELECT of one part, without order. */
 MUST_CHECK int part_select(const struct part *part, bool keys, bool scaled, struct buf *out,

@@ -280,7 +280,7 @@ static void write_join(const struct part *part, size_t index, struct buf *out)
 	const struct words *to_columns = join->reversed ? &step->from_columns : &step->to_columns;
 	const struct words *from_columns = join->reversed ? &step->to_columns : &step->from_columns;
 
-	buf_add_str(out, "\nLEFT JOIN ");
+	buf_add_str(out, part_requires(part, index) ? "\nJOIN " : "\nLEFT JOIN ");
 	write_table(to, out);
 	for (size_t i = 0; i < to_columns->count; i++) {
 		buf_add_str(out, i == 0 ? " ON " : " AND ");
