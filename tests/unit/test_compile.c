@@ -815,12 +815,16 @@ static void test_each_time_against_the_one_before(void **state)
 	(void)state;
 	gives("{\"metrics\":[\"orders\"],\"dimensions\":[{\"field\":\"orders.order_date\","
 	      "\"bucket\":\"month\"}],\"stepwise\":true}",
-	      "2026-06 1 - - -; 2026-07 2 1 1 100.0; 2026-08 3 2 1 50.0; 2026-09 2 3 -1 -33.33; 2026-10 1 2 -1 -50.0");
+	      "2026-06 1 - - -; 2026-07 2 1 1 100.0; 2026-08 3 2 1 50.0; 2026-09 2 3 -1 -33.33; "
+	      "2026-10 1 2 -1 -50.0");
 	gives("{\"metrics\":[\"orders\"],\"dimensions\":[{\"field\":\"customers.region\"},{"
 	      "\"field\":"
 	      "\"orders.order_date\",\"bucket\":\"quarter\"}],\"stepwise\":true}",
-	      "East 2026-Q2 1 - - -; East 2026-Q3 2 1 1 100.0; South 2026-Q3 2 0 2 -; West 2026-Q3 2 0 2 -; Unknown 2026-Q3 1 0 1 -; East 2026-Q4 1 2 -1 -50.0");
-	refuses("{\"metrics\":[\"orders\"]," BY_REGION ",\"stepwise\":true}", "?");
+	      "East 2026-Q2 1 - - -; East 2026-Q3 2 1 1 100.0; South 2026-Q3 2 0 2 -; West 2026-Q3 "
+	      "2 0 2 -; Unknown 2026-Q3 1 0 1 -; East 2026-Q4 1 2 -1 -50.0");
+	refuses("{\"metrics\":[\"orders\"]," BY_REGION ",\"stepwise\":true}",
+		"a change from one time to the next needs one dimension of time: by day, month, "
+		"...");
 }
 
 static void test_running_totals(void **state)
