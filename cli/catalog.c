@@ -8,15 +8,15 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/client.h"
+#include "base/channel.h"
+#include "base/line.h"
 #include "cli/program_roles.h"
 #include "cli/spawn.h"
 
-#define ANSWER_WAIT_S 20
+#define ANSWER_WAIT_MS 5000 /* who takes longer is not waited for at a start */
 
 static int start(const struct json *service, const struct json *source, int fd, pid_t *ret_pid,
 		 struct err *err)
@@ -39,23 +39,32 @@ static int start(const struct json *service, const struct json *source, int fd, 
 	return spawn_program(&spawn, ret_pid, err);
 }
 
+/* One request, one answer, and no longer than it takes to list names. */
 static int ask(int fd, struct json **ret_catalog, struct err *err)
 {
-	struct timeval wait = {.tv_sec = ANSWER_WAIT_S};
-	CLEANUP(client_freep) struct client *client = client_new(fd);
-	CLEANUP(json_freep) struct json *result = NULL;
+	CLEANUP(line_reader_clear) struct line_reader reader;
+	CLEANUP(json_freep) struct json *request = json_object();
+	CLEANUP(json_freep) struct json *line = NULL;
+	const struct json *result;
+	const char *text;
+	int got;
 
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) < 0)
-		return err_errno(err, "setsockopt");
-	if (client_call(client, "catalog", NULL, NULL, NULL, &result, NULL, err) < 0)
+	line_reader_init(&reader, fd, CHANNEL_LINE_MAX);
+	json_set_str(request, "jsonrpc", "2.0");
+	json_set_int(request, "id", 1);
+	json_set_str(request, "method", "catalog");
+	json_set(request, "params", json_object());
+	if (line_write(fd, request, err) < 0)
 		return -1;
-	if (json_type(json_get(result, "tables")) != JSON_ARRAY) {
-		const char *text = json_get_str(result, "error");
-
+	got = line_read(&reader, ANSWER_WAIT_MS, &line, err);
+	if (got <= 0)
+		return got < 0 ? -1 : err_set(err, ERR_UNAVAILABLE, "its connector ended");
+	result = json_get(line, "result");
+	text = json_get_str(result, "error");
+	if (json_type(json_get(result, "tables")) != JSON_ARRAY)
 		return err_set(err, ERR_UNAVAILABLE, "%s",
-			       text == NULL ? "the connector gave no list of tables" : text);
-	}
-	*ret_catalog = TAKE(result);
+			       text == NULL ? "its connector gave no list of tables" : text);
+	*ret_catalog = json_copy(result);
 	return 0;
 }
 
@@ -74,10 +83,9 @@ static int read_one(const struct json *service, const struct json *source,
 	close(ends[1]);
 	if (result == 0)
 		result = ask(ends[0], ret_catalog, err);
-	else
-		close(ends[0]);
+	close(ends[0]);
 	if (pid > 0) {
-		kill(pid, SIGTERM);
+		kill(pid, SIGKILL); /* it holds nothing yet, and one that hangs must not hold us */
 		IGNORE(waitpid(pid, NULL, 0) < 0, "it is gone either way");
 	}
 	return result;

@@ -81,9 +81,13 @@ static void compile_file(struct compile *compile, struct scope_file *file)
 }
 
 /* {"sales":{"orders":["order_id","region"]}} */
-static struct json *known_columns(const struct json *catalogs)
+static struct json *known_columns(const struct json *catalogs, const struct names *databases)
 {
 	struct json *known = json_object();
+
+	/* Of a source that could not be read "all" means nothing, until it is compiled again. */
+	for (size_t i = 0; databases != NULL && i < databases->count; i++)
+		json_set(known, databases->items[i], json_object());
 
 	json_each(catalog, catalogs)
 	{
@@ -124,7 +128,8 @@ static void write_bundle(struct compile *compile, struct buf *out)
 	if (json_len(compile->zones) > 0)
 		json_set(bundle, "zones", TAKE(compile->zones));
 	if (compile->world->catalogs != NULL)
-		json_set(bundle, "known", known_columns(compile->world->catalogs));
+		json_set(bundle, "known",
+			 known_columns(compile->world->catalogs, compile->world->databases));
 	json_write_canonical(bundle, out);
 	json_free(bundle);
 }

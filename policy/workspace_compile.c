@@ -178,9 +178,9 @@ int workspace_apply(int workspace_fd, const char *path, const char *digest,
 		return -1;
 	if (catalogs != NULL)
 		catalogs(workspace.service, &known, &notes);
-	/* Which columns "all" means must be known, or it would mean later ones too. */
-	json_each(note, notes)
-		problems_add(problems, PROBLEM_ERROR, "unknown_tables", NULL, "%s", json_str(note));
+	/* The service goes on without a source that cannot be read: of it "all" means nothing. */
+	json_each(note, notes) problems_add(problems, PROBLEM_WARNING, "unknown_tables", NULL, "%s",
+					    json_str(note));
 	if (compile_policy(workspace_fd, &workspace, known, &bundle, problems, err) < 0)
 		return -1;
 	if (compile_models(workspace_fd, &workspace, models, &model, problems, err) < 0)
