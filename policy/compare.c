@@ -472,6 +472,68 @@ static struct name_list all_agents(const struct bundle *a, const struct bundle *
 	return agents;
 }
 
+static bool same_rules(const struct bundle *bundle, const char *agent, const char *one,
+		       const char *other)
+{
+	struct side a = side_of(bundle, agent, one), b = side_of(bundle, agent, other);
+	bool same = a.rules.count == b.rules.count;
+
+	for (size_t i = 0; i < a.rules.count && same; i++)
+		same = a.rules.items[i] == b.rules.items[i];
+	mem_free(a.rules.items);
+	mem_free(b.rules.items);
+	return same;
+}
+
+/* What one tool shows another shows too, if the same rules speak of both: only the verdicts are
+ * taken anew. */
+static void copy_differences(const struct bundle *less, const struct bundle *more, const char *tool,
+			     const struct differences *from, struct differences *ret)
+{
+	*ret = (struct differences){.complete = from->complete, .not_proven = from->not_proven};
+	ret->items = mem_array(from->count + 1, sizeof(*ret->items));
+	for (size_t i = 0; i < from->count; i++) {
+		CLEANUP(call_spec_freep) struct call_spec *spec = NULL;
+		struct difference *made = &ret->items[ret->count];
+
+		*made = from->items[i];
+		made->call = json_copy(from->items[i].call);
+		json_set_str(made->call, "tool", tool);
+		if (call_spec_read(made->call, &spec, NULL) < 0) {
+			json_free(made->call); /* never: it was made of facts */
+			continue;
+		}
+		policy_decide(more, call_spec_facts(spec), &made->more);
+		policy_decide(less, call_spec_facts(spec), &made->less);
+		ret->count++;
+	}
+}
+
+static void compare_pair(const struct bundle *a, const struct bundle *b, struct comparison *result,
+			 const char *agent, const char *tool)
+{
+	struct pair_comparison *pair = &result->pairs[result->count];
+
+	pair->agent = agent;
+	pair->tool = tool;
+	for (size_t i = result->count; i-- > 0;) {
+		const struct pair_comparison *known = &result->pairs[i];
+
+		if (strcmp(known->agent, agent) != 0)
+			break;
+		if (!same_rules(a, agent, known->tool, tool) ||
+		    !same_rules(b, agent, known->tool, tool))
+			continue;
+		copy_differences(a, b, tool, &known->wider, &pair->wider);
+		copy_differences(b, a, tool, &known->narrower, &pair->narrower);
+		result->count++;
+		return;
+	}
+	policy_wider(a, b, agent, tool, &pair->wider);
+	policy_wider(b, a, agent, tool, &pair->narrower);
+	result->count++;
+}
+
 void policy_compare(const struct bundle *a, const struct bundle *b, struct comparison *ret_result)
 {
 	struct name_list agents = all_agents(a, b);
@@ -481,14 +543,8 @@ void policy_compare(const struct bundle *a, const struct bundle *b, struct compa
 
 	result.pairs = mem_array(agents.count * tool_count + 1, sizeof(*result.pairs));
 	for (size_t i = 0; i < agents.count; i++)
-		for (size_t t = 0; t < tool_count; t++) {
-			struct pair_comparison *pair = &result.pairs[result.count++];
-
-			pair->agent = agents.items[i];
-			pair->tool = tools[t];
-			policy_wider(a, b, pair->agent, pair->tool, &pair->wider);
-			policy_wider(b, a, pair->agent, pair->tool, &pair->narrower);
-		}
+		for (size_t t = 0; t < tool_count; t++)
+			compare_pair(a, b, &result, agents.items[i], tools[t]);
 	mem_free(agents.items);
 	*ret_result = result;
 }

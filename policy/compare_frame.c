@@ -303,9 +303,57 @@ static void add_environment(struct frames *frames, const char *name)
 	frames->environments[frames->environment_count++] = name;
 }
 
-static void find_environments(const struct side *a, const struct side *b, struct frames *frames)
+static bool holds_at(const struct rule *rule, const struct fact_ids *ids)
+{
+	size_t part = 0;
+
+	for (size_t i = 0; i < rule->condition_count; i++) {
+		const struct condition *condition = &rule->conditions[i];
+
+		switch (condition->kind) {
+		case CONDITION_FROM:
+		case CONDITION_UNTIL:
+		case CONDITION_DAYS:
+		case CONDITION_HOURS:
+			if (condition_types[condition->kind].test(rule, condition, ids, &part) !=
+			    OUTCOME_HOLDS)
+				return false;
+			break;
+		default:
+			break;
+		}
+	}
+	return true;
+}
+
+static void keep_times(const struct rule *rule, const struct bundle *bundle,
+		       struct instants *instants)
+{
+	struct call_facts facts = {.agent = "-", .tool = "-", .subject = {.user = "-"}};
+	size_t kept = 0;
+
+	for (size_t i = 0; i < instants->count; i++) {
+		CLEANUP(facts_clear) struct fact_ids ids;
+
+		facts.setting.now_s = instants->items[i];
+		if (facts_read(bundle, &facts, &ids) && holds_at(rule, &ids))
+			instants->items[kept++] = instants->items[i];
+	}
+	instants->count = kept;
+}
+
+/* Only where the granting rule itself applies. */
+static void find_environments(const struct rule *rule, const struct side *a, const struct side *b,
+			      struct frames *frames)
 {
 	const struct side *const sides[] = {a, b};
+
+	if (rule->environments.count > 0) {
+		for (size_t i = 0; i < rule->environments.count; i++)
+			add_environment(frames, symbols_text(&b->bundle->symbols,
+							     rule->environments.items[i]));
+		return;
+	}
 
 	frames->environments = mem_array(1, sizeof(*frames->environments));
 	frames->environment_count = 1; /* NULL */
@@ -330,9 +378,10 @@ void frames_find(const struct rule *rule, const struct side *a, const struct sid
 
 	find_databases(rule, &frames);
 	find_subjects(rule, a, b, &frames);
-	find_environments(a, b, &frames);
+	find_environments(rule, a, b, &frames);
 	instants_find(a, b, &frames.instants);
-	attributes_find(a, b, &frames.attributes);
+	keep_times(rule, b->bundle, &frames.instants);
+	attributes_find(rule, a, b, &frames.attributes);
 	arguments_find(rule, a, b, &frames.arguments);
 	find_approvals(a, b, &frames);
 	*ret_frames = frames;

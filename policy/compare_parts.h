@@ -72,8 +72,9 @@ struct dimensions {
 	bool complete; /* the values stand for all there are */
 };
 
-/* Of attributes, or of arguments as a call that rule (b's) grants can have them. */
-void attributes_find(const struct side *a, const struct side *b, struct dimensions *ret);
+/* Of attributes, or of arguments, as a call that rule (b's) grants can have them. */
+void attributes_find(const struct rule *rule, const struct side *a, const struct side *b,
+		     struct dimensions *ret);
 void arguments_find(const struct rule *rule, const struct side *a, const struct side *b,
 		    struct dimensions *ret);
 size_t dimensions_count(const struct dimensions *dimensions);

@@ -166,13 +166,29 @@ static void constraints_to_values(struct dimensions *dimensions)
 	}
 }
 
-void attributes_find(const struct side *a, const struct side *b, struct dimensions *ret)
+/* A rule that grants asks for this value among others: one that fails it shows nothing. */
+static void keep_passing(struct dimension *dimension, const struct matcher *matcher)
+{
+	struct json *passing = json_array();
+
+	json_each(value, dimension->values) if (matcher_passes(matcher, value))
+		json_push(passing, json_copy(value));
+	json_free(dimension->values);
+	dimension->values = passing;
+	dimension->may_lack = false;
+}
+
+void attributes_find(const struct rule *rule, const struct side *a, const struct side *b,
+		     struct dimensions *ret)
 {
 	struct dimensions dimensions = {.complete = true};
 
 	gather(a, CONDITION_ATTRIBUTE, &dimensions);
 	gather(b, CONDITION_ATTRIBUTE, &dimensions);
 	constraints_to_values(&dimensions);
+	for (size_t i = 0; i < rule->attribute_count; i++)
+		keep_passing(dimension_of(&dimensions, rule->attributes[i].name),
+			     rule->attributes[i].matcher);
 	*ret = dimensions;
 }
 
@@ -197,18 +213,12 @@ static void keep_granted(const struct rule *rule, struct dimensions *dimensions)
 	for (size_t i = 0; i < dimensions->count; i++) {
 		struct dimension *dimension = &dimensions->items[i];
 		const struct rule_argument *argument = argument_of(rule, dimension->name);
-		struct json *passing;
 
 		if (argument == NULL) {
 			json_free(dimension->values);
 			continue;
 		}
-		passing = json_array();
-		json_each(value, dimension->values) if (matcher_passes(argument->matcher, value))
-			json_push(passing, json_copy(value));
-		json_free(dimension->values);
-		dimension->values = passing;
-		dimension->may_lack = false;
+		keep_passing(dimension, argument->matcher);
 		dimensions->items[kept++] = *dimension;
 	}
 	dimensions->count = kept;
