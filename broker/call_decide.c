@@ -139,6 +139,7 @@ void call_decide(struct call *call)
 		return;
 	}
 	call_facts(call, &facts);
+	call->decided_s = facts.setting.now_s;
 	policy_decide(call->broker->config->bundle, &facts, &verdict);
 	call_seek_approvals(call, &verdict);
 	keep_verdict(call, &verdict);

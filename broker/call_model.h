@@ -45,7 +45,8 @@ struct call {
 	char code[40];
 	char reason[256]; /* never for the agent, but on trials */
 	struct call_limits limits;
-	int64_t epoch; /* it was made under */
+	int64_t epoch;	       /* it was made under */
+	int64_t decided_s;     /* the time it was made on; 0: no rule was asked */
 	int64_t scan_taken;
 
 	/* approvals and limits, see call_terms.c */

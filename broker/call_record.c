@@ -52,6 +52,8 @@ static struct json *facts_json(const struct call *call)
 	json_set(facts, "functions", fact_names_json(&call->functions));
 	json_set(facts, "groups", groups);
 	json_set_int(facts, "rows", call->rows_asked);
+	if (call->decided_s != 0)
+		json_set_int(facts, "now", call->decided_s);
 	if (setting.environment != NULL)
 		json_set_str(facts, "environment", setting.environment);
 	if (call->approved.count > 0)

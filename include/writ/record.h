@@ -27,8 +27,9 @@
 #define REC_EPOCH "ep"		 /* policy epoch */
 #define REC_EVENT "ev"		 /* one of the EV_ names */
 #define REC_EXPIRES "ex"	 /* token expiry, seconds since 1970 */
-#define REC_FACTS "fa"		 /* what was decided on: {columns, functions, groups, rows,
-				    tables}, and, where there are any, {approved, environment} */
+/* What was decided on: {columns, functions, groups, rows, tables}, and, where there are any,
+ * {approved, environment, now}; now in seconds since 1970, absent when no rule was asked. */
+#define REC_FACTS "fa"
 #define REC_INTENT "in"		 /* in a result: _seq of the intent record */
 #define REC_JTI "jt"		 /* token id */
 #define REC_PARENT_JTI "pj"	 /* the token this one was delegated from */
