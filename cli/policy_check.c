@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/policy.h"
+#include "policy/lint.h"
 
 static void print_json(const struct policy_files *files)
 {
@@ -40,6 +41,20 @@ static void print_text(const struct policy_files *files)
 	putchar('\n');
 }
 
+/* Only where there is no mistake: what a rule does is known then. */
+static int look_for_idle_rules(struct policy_files *files)
+{
+	struct err err = {0};
+	int done = policy_lint(files->fd, files->bundle, files->json, &files->problems, &err);
+
+	if (done < 0)
+		return cli_fail(EXIT_USAGE, "%s", err.text);
+	if (done > 0)
+		json_push_str(files->notes, "too many rules to look for those that change nothing");
+	problems_sort(&files->problems);
+	return EXIT_FINE;
+}
+
 static int run(int argc, char **argv)
 {
 	CLEANUP(policy_files_clear) struct policy_files files = {0};
@@ -50,6 +65,8 @@ static int run(int argc, char **argv)
 
 	if (code == 0)
 		code = policy_files_read(&args, no_data ? 0 : POLICY_WITH_DATA, &files);
+	if (code == EXIT_FINE && files.problems.error_count == 0)
+		code = look_for_idle_rules(&files);
 	if (code != EXIT_FINE)
 		return code;
 	if (args.json)

@@ -352,7 +352,7 @@ static int by_place(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-static struct side side_of(const struct bundle *bundle, const char *agent, const char *tool)
+struct side compare_side(const struct bundle *bundle, const char *agent, const char *tool)
 {
 	const struct bundle_agent *known = bundle_agent_find(bundle, agent);
 	struct side side = {.bundle = bundle};
@@ -386,7 +386,7 @@ void policy_wider(const struct bundle *a, const struct bundle *b, const char *ag
 		  const char *tool, struct differences *ret_differences)
 {
 	struct differences found = {.complete = true};
-	struct search search = {side_of(a, agent, tool), side_of(b, agent, tool), &found};
+	struct search search = {compare_side(a, agent, tool), compare_side(b, agent, tool), &found};
 	struct call_facts who = {.agent = agent, .tool = tool};
 
 	if (!side_is_understood(&search.a) || !side_is_understood(&search.b))
@@ -475,7 +475,7 @@ static struct name_list all_agents(const struct bundle *a, const struct bundle *
 static bool same_rules(const struct bundle *bundle, const char *agent, const char *one,
 		       const char *other)
 {
-	struct side a = side_of(bundle, agent, one), b = side_of(bundle, agent, other);
+	struct side a = compare_side(bundle, agent, one), b = compare_side(bundle, agent, other);
 	bool same = a.rules.count == b.rules.count;
 
 	for (size_t i = 0; i < a.rules.count && same; i++)

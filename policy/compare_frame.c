@@ -85,6 +85,25 @@ static enum outcome try_frame(const struct rule *rule, const struct fact_ids *id
 	return worst;
 }
 
+const struct condition *frame_stops(const struct side *side, const struct frame *frame,
+				    const struct rule *rule)
+{
+	CLEANUP(facts_clear) struct fact_ids ids;
+	size_t part = 0;
+
+	if (!facts_read(side->bundle, &frame->facts, &ids))
+		return NULL;
+	for (size_t i = 0; i < rule->condition_count; i++) {
+		const struct condition *condition = &rule->conditions[i];
+
+		if (!is_about_data(condition->kind) &&
+		    condition_types[condition->kind].test(rule, condition, &ids, &part) !=
+			    OUTCOME_HOLDS)
+			return condition;
+	}
+	return NULL;
+}
+
 static bool is_approved(const struct rule *rule, const struct names *approved)
 {
 	if (rule->effect != EFFECT_ASK)

@@ -16,6 +16,9 @@ struct side {
 	struct rule_list rules;
 };
 
+/* The caller frees rules.items. None for an agent the bundle does not know. */
+struct side compare_side(const struct bundle *bundle, const char *agent, const char *tool);
+
 /* What a rule that grants lets a call touch, cut into pieces that no rule of either side divides.
  */
 struct atom {
@@ -48,6 +51,9 @@ struct active {
 };
 void active_find(const struct side *side, const struct frame *frame, struct active *ret_active);
 void active_clear(struct active *active);
+/* The first condition apart from those on data that a rule's frame does not meet; NULL: all are. */
+const struct condition *frame_stops(const struct side *side, const struct frame *frame,
+				    const struct rule *rule);
 
 /* compare_data.c */
 /* What rule (one of b's that grants) lets a call of this frame touch, less what takes removes. */
