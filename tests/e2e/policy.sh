@@ -174,8 +174,8 @@ run writ policy replay -C "$ws"
 is "replay: under narrower files" "$code" 1
 has "  which decision changes, and why" "$out" "would_deny, was allow by read-sales"
 mv "$ws/kept" "$scope"
-mkdir "$ws/copy"; cp "$ws"/state/audit/* "$ws/copy/" 2>/dev/null
-sed -i 's/run_query/rum_query/' "$ws"/copy/log*
+cp -R "$ws/state/audit" "$ws/copy"
+find "$ws/copy" -name '*.jsonl' -exec sed -i 's/run_query/rum_query/' {} +
 run writ policy replay -C "$ws" --log "$ws/copy"
 is "replay: a log that does not verify tells nothing" "$code" 3
 run writ audit show -C "$ws" --json
