@@ -37,11 +37,12 @@
 
 #define AGENTS_PER_TASK_MAX 16
 #define TOKENS_PER_TASK_MAX 64 /* 300 s each: far above what a task of minutes needs */
-#define TASK_RECORDS_MAX 4096  /* then nothing new is begun in the task; what runs is still noted  \
-				*/
-#define TASK_EVENTS_MAX 64     /* reported ones; a task has two or three handoffs and checks */
-#define AGENT_REFUSALS_MAX 64  /* calls that never ran after which an agent loses its channel */
-#define STOP_WAIT_MS 5000      /* a person waits at the other end */
+#define TASK_RECORDS_MAX                                                                           \
+	4096		      /* then nothing new is begun in the task; what runs is still noted   \
+			       */
+#define TASK_EVENTS_MAX 64    /* reported ones; a task has two or three handoffs and checks */
+#define AGENT_REFUSALS_MAX 64 /* calls that never ran after which an agent loses its channel */
+#define STOP_WAIT_MS 5000     /* a person waits at the other end */
 
 enum peer_kind { PEER_SESSION, PEER_AGENT, PEER_CONNECTOR, PEER_SIGNER, PEER_KIND_COUNT };
 
@@ -147,6 +148,11 @@ struct policy_reloads {
 	char reason[256]; /* of the last refusal; "" when the last one was applied */
 };
 
+struct policy_shadow { /* of the candidate policy, since it was loaded */
+	int64_t decisions;
+	int64_t differences;
+};
+
 struct broker_options {
 	const char *audit_dir; /* absolute */
 	int config_fd;	       /* state/config */
@@ -166,6 +172,7 @@ struct broker {
 	int exit_code;
 	struct config *config;
 	struct policy_reloads reloads;
+	struct policy_shadow shadow;
 	struct token_store *store;
 	struct token_cache *cache;
 	struct limiter *limiter;

@@ -127,6 +127,25 @@ static bool token_covers(struct call *call, const struct token_claims *claims,
 	return false;
 }
 
+/* Beside the decision, never instead of it. */
+static void try_candidate(struct call *call, enum effect effect)
+{
+	static const char *const words[] = {"deny", "ask", "allow"};
+	const struct bundle *candidate = call->broker->config->candidate;
+	struct call_facts facts;
+	struct verdict verdict;
+
+	if (candidate == NULL)
+		return;
+	call_facts(call, &facts);
+	policy_decide(candidate, &facts, &verdict);
+	call->broker->shadow.decisions++;
+	if (verdict.effect == effect)
+		return;
+	call->broker->shadow.differences++;
+	call->candidate = words[verdict.effect];
+}
+
 void call_decide(struct call *call)
 {
 	const struct token_claims *claims;
@@ -143,6 +162,7 @@ void call_decide(struct call *call)
 	policy_decide(call->broker->config->bundle, &facts, &verdict);
 	call_seek_approvals(call, &verdict);
 	keep_verdict(call, &verdict);
+	try_candidate(call, verdict.effect);
 	if (refuse_hidden_table(call))
 		return;
 	if (verdict.effect == EFFECT_ASK) {

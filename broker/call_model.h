@@ -45,14 +45,16 @@ struct call {
 	char code[40];
 	char reason[256]; /* never for the agent, but on trials */
 	struct call_limits limits;
-	int64_t epoch;	       /* it was made under */
-	int64_t decided_s;     /* the time it was made on; 0: no rule was asked */
+	int64_t epoch;	   /* it was made under */
+	int64_t decided_s; /* the time it was made on; 0: no rule was asked */
 	int64_t scan_taken;
+	const char *candidate; /* what the candidate policy would have said, a constant; NULL when
+				  there is none or it says the same */
 
 	/* approvals and limits, see call_terms.c */
-	struct fact_names approved;    /* rules that ask no more */
+	struct fact_names approved;	/* rules that ask no more */
 	struct fact_names approval_ids; /* of these, or of the one that was asked for */
-	int64_t retry_ms;	       /* a limit is reached for so long; 0 when nobody can tell */
+	int64_t retry_ms;		/* a limit is reached for so long; 0 when nobody can tell */
 	struct limiter_hold *hold;
 
 	/* a refusal or a failure; NULL by: none */

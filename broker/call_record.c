@@ -80,6 +80,10 @@ static struct json *intent_fields(const struct call *call)
 		     call->tool == NULL || call->tool->way == TOOL_BROKER ? "none" : "read");
 	if (call->database != NULL)
 		json_set_str(fields, REC_RESOURCE, call->database);
+	if (call->candidate != NULL && call->broker->config->candidate != NULL) {
+		json_set_str(fields, REC_CANDIDATE, bundle_digest(call->broker->config->candidate));
+		json_set_str(fields, REC_CANDIDATE_DECISION, call->candidate);
+	}
 	if (call->rule != NULL)
 		json_set_str(fields, REC_RULE, call->rule);
 	if (call->at != NULL)

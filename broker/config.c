@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/log.h"
 
 #define BUNDLE_FILE_MAX (32u << 20)
 #define USERS_FILE_MAX (4u << 20)
@@ -22,6 +23,7 @@ void config_free(struct config *config)
 	if (config == NULL)
 		return;
 	bundle_free(config->bundle);
+	bundle_free(config->candidate);
 	user_map_free(config->users);
 	json_free(config->setting);
 	json_free(config->models);
@@ -34,23 +36,25 @@ void config_freep(struct config **config)
 	config_free(*config);
 }
 
-static int read_active(int policy_fd, char ret_digest[SHA256_HEX_LEN + 1], struct err *err)
+/* file: active or candidate. */
+static int read_hash(int policy_fd, const char *file, char ret_digest[SHA256_HEX_LEN + 1],
+		     struct err *err)
 {
 	CLEANUP(buf_clear) struct buf text = BUF_INIT;
 	size_t len;
 
-	if (file_read_at(policy_fd, "active", 256, &text, err) < 0)
+	if (file_read_at(policy_fd, file, 256, &text, err) < 0)
 		return -1;
 	len = strspn(buf_str(&text), "0123456789abcdef");
 	if (len != SHA256_HEX_LEN || text.len > len + 1 ||
 	    (text.len == len + 1 && text.bytes[len] != '\n'))
-		return err_set(err, ERR_INVALID, "active: not one line with a SHA-256");
+		return err_set(err, ERR_INVALID, "%s: not one line with a SHA-256", file);
 	memcpy(ret_digest, text.bytes, len);
 	ret_digest[len] = '\0';
 	return 0;
 }
 
-static int load_bundle(int config_fd, struct bundle **ret_bundle, struct err *err)
+static int load_bundle(int config_fd, const char *file, struct bundle **ret_bundle, struct err *err)
 {
 	CLEANUP(fd_closep)
 	int fd = openat(config_fd, "policy", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -61,7 +65,7 @@ static int load_bundle(int config_fd, struct bundle **ret_bundle, struct err *er
 
 	if (fd < 0)
 		return err_errno(err, "open");
-	if (read_active(fd, digest, err) < 0)
+	if (read_hash(fd, file, digest, err) < 0)
 		return -1;
 	snprintf(name, sizeof(name), "%s.json", digest);
 	if (file_read_at(fd, name, BUNDLE_FILE_MAX, &bytes, err) < 0)
@@ -132,12 +136,23 @@ static int load_object(int config_fd, const char *name, size_t max, struct json 
 	return 0;
 }
 
+/* What is only tried out must not keep anything from working. */
+static void load_candidate(int config_fd, struct config *config)
+{
+	struct err err = {0};
+
+	if (load_bundle(config_fd, "candidate", &config->candidate, &err) < 0 &&
+	    err.kind != ERR_NOT_FOUND)
+		log_error("the candidate policy is not decided on: %s", err.text);
+}
+
 int config_load(int config_fd, struct config **ret_config, struct err *err)
 {
 	CLEANUP(config_freep) struct config *config = mem_alloc(sizeof(*config));
 
-	if (load_bundle(config_fd, &config->bundle, err) < 0)
+	if (load_bundle(config_fd, "active", &config->bundle, err) < 0)
 		return err_wrap(err, "state/config/policy");
+	load_candidate(config_fd, config);
 	if (load_users(config_fd, &config->users, err) < 0 ||
 	    load_setting(config_fd, &config->setting, err) < 0 ||
 	    load_object(config_fd, "model.json", MODEL_FILE_MAX, &config->models, err) < 0 ||

@@ -13,10 +13,13 @@
 
 struct config {
 	struct bundle *bundle;
+	/* Decided beside the other, and obeyed by nobody; NULL when state/config/policy/candidate
+	 * names none, or none that can be read. */
+	struct bundle *candidate;
 	struct user_map *users;
 	struct json *setting; /* {"environment": name or null} */
-	struct json *audit;  /* audit.json; an empty object without it */
-	struct json *models; /* source -> semantic model; an empty object without model.json */
+	struct json *audit;   /* audit.json; an empty object without it */
+	struct json *models;  /* source -> semantic model; an empty object without model.json */
 };
 
 MUST_CHECK int config_load(int config_fd, struct config **ret_config, struct err *err);

@@ -20,6 +20,16 @@ static struct json *reloads_status(const struct policy_reloads *reloads)
 	return json;
 }
 
+static struct json *candidate_status(const struct broker *broker)
+{
+	struct json *json = json_object();
+
+	json_set_str(json, "digest", bundle_digest(broker->config->candidate));
+	json_set_int(json, "decisions", broker->shadow.decisions);
+	json_set_int(json, "differences", broker->shadow.differences);
+	return json;
+}
+
 static struct json *policy_status(const struct broker *broker)
 {
 	const struct bundle *bundle = broker->config->bundle;
@@ -30,6 +40,8 @@ static struct json *policy_status(const struct broker *broker)
 	json_set_int(policy, "agents", (int64_t)bundle_agent_count(bundle));
 	json_set_int(policy, "rules", (int64_t)bundle_rule_count(bundle));
 	json_set(policy, "reloads", reloads_status(&broker->reloads));
+	if (broker->config->candidate != NULL)
+		json_set(policy, "candidate", candidate_status(broker));
 	return policy;
 }
 

@@ -319,6 +319,7 @@ static void reload(struct broker *broker)
 	}
 	config_free(broker->config);
 	broker->config = config;
+	broker->shadow = (struct policy_shadow){0};
 	broker->reloads.applied++;
 	broker->reloads.last_us = broker->now_us();
 	broker->reloads.last_refused = false;

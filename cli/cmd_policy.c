@@ -16,6 +16,7 @@ static const struct policy_command *const subcommands[] = {
 	&policy_diff,
 	&policy_prove_command,
 	&policy_replay,
+	&policy_shadow,
 	&policy_compile_command,
 	&policy_apply,
 	&policy_rollback,

@@ -19,7 +19,7 @@ struct policy_command {
 
 extern const struct policy_command policy_apply, policy_check, policy_compile_command, policy_diff,
 	policy_explain_command, policy_fmt, policy_log, policy_prove_command, policy_replay,
-	policy_rollback, policy_schema_command, policy_show_command, policy_test,
+	policy_rollback, policy_schema_command, policy_shadow, policy_show_command, policy_test,
 	policy_who_command;
 
 /* A workspace and the policy its files make; owned. */

@@ -128,3 +128,12 @@ int policy_activate(const struct policy_store *store, const char *hash, bool hol
 		return err_errno(err, "remove held");
 	return write_hash(store, "active", hash, err);
 }
+
+int policy_candidate(const struct policy_store *store, const char *hash, struct err *err)
+{
+	if (hash != NULL)
+		return write_hash(store, "candidate", hash, err);
+	if (unlinkat(store->fd, "candidate", 0) < 0 && errno != ENOENT)
+		return err_errno(err, "remove candidate");
+	return 0;
+}

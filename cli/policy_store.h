@@ -37,6 +37,9 @@ MUST_CHECK int policy_history_read(const struct policy_store *store, struct json
 /* The hashes that "active" and "held" name; "" when there is none. */
 void policy_active(const struct policy_store *store, char ret_hash[SHA256_HEX_LEN + 1]);
 void policy_held(const struct policy_store *store, char ret_hash[SHA256_HEX_LEN + 1]);
+/* The bundle to be decided beside the active one; NULL: none from now on. */
+MUST_CHECK int policy_candidate(const struct policy_store *store, const char *hash,
+				struct err *err);
 /* Names the active bundle, in one step. hold: also whatever the files say from now on; otherwise
  * what was held is not any more. */
 MUST_CHECK int policy_activate(const struct policy_store *store, const char *hash, bool hold,

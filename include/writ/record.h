@@ -18,6 +18,8 @@
 #define REC_APPROVAL "ap"	 /* id of an approval: asked for, decided, or used by this call */
 #define REC_BY "by"		 /* who revoked, canceled or approved: a pseudonym, or "broker" */
 #define REC_BYTES "bs"		 /* bytes scanned */
+#define REC_CANDIDATE "cb"	 /* SHA-256 of the candidate bundle, if it says something else */
+#define REC_CANDIDATE_DECISION "cd" /* allow, deny, ask: what it says; obeyed by nobody */
 #define REC_CAUSE "ca"		 /* why: of a revocation, an end, a recovery */
 #define REC_CLIENT "cl"		 /* the agent's name (client_id of its token) */
 #define REC_COMMITS "cm"	 /* array of salted digests, sorted */

@@ -160,6 +160,23 @@ json "log: every attempt" '[.history[] | .what + " " + .result]' '["apply refuse
 json "  what is held" '.held' "\"$first\""
 run writ policy apply -C "$ws"
 is "  apply ends it" "$code" 0
+# shadow
+cp "$scope" "$ws/kept"
+sed -i 's/order_items: {columns: all}/order_items: {columns: [order_id]}/' "$scope"
+run writ policy shadow files -C "$ws"
+is "shadow: a candidate beside the live policy" "$code" 0
+cp "$ws/kept" "$scope"
+run writ ask -C "$ws" "Which regions had the highest net sales last quarter?" --json
+json "  nothing of it is obeyed" '.status' '"completed"'
+run writ policy shadow -C "$ws" --json
+is "  what differs is told" "$code" 1
+json "  and counted" '.decisions >= .differences and .differences > 0' true
+run writ audit show -C "$ws" --json
+is "  and recorded" "$(printf '%s\n' "$out" | jq -s '[.[] | .. | objects | select(.cd? == "deny" and .dec? == "allow")] | length > 0')" true
+run writ policy shadow off -C "$ws"
+run writ status -C "$ws" --json
+json "  until it is off" '.policy.candidate' null
+
 # replay: what the service has decided until now, and one question under the last policy
 run writ ask -C "$ws" "Which regions had the highest net sales last quarter?"
 stop_service
@@ -179,5 +196,5 @@ find "$ws/copy" -name '*.jsonl' -exec sed -i 's/run_query/rum_query/' {} +
 run writ policy replay -C "$ws" --log "$ws/copy"
 is "replay: a log that does not verify tells nothing" "$code" 3
 run writ audit show -C "$ws" --json
-is "audit: the start, and each attempt the broker saw" "$(printf '%s\n' "$out" | jq -s '[.[] | .. | objects | select(.ev? == "policy.load") | .st]' -c)" '["ok","ok","error","ok","ok","ok"]'
+is "audit: the start, and each attempt the broker saw" "$(printf '%s\n' "$out" | jq -s '[.[] | .. | objects | select(.ev? == "policy.load") | .st]' -c)" '["ok","ok","error","ok","ok","ok","ok","ok"]'
 done_testing
