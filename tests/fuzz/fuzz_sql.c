@@ -69,6 +69,8 @@ static void check_probe(const char *probe, enum sql_dialect dialect)
 	if (!probe)
 		return;
 	status = sql_parse_as(dialect, probe, &statement, &err);
+	if (status < 0 && err.kind != ERR_LIMIT)
+		fprintf(stderr, "%s\n%s\n", probe, err.text);
 	demand(status == 0 || err.kind == ERR_LIMIT, "a probe is a statement like others");
 	if (status == 0)
 		demand(statement->top->output_count > 0, "a probe shows something");

@@ -684,6 +684,25 @@ static void widgets_revenue_is_caught_with_factor_two_point_three(void **state)
 	buf_clear(&text);
 }
 
+/* What cannot be measured leaves no trace in the probe of what can. */
+static void a_sum_without_a_key_stands_beside_one_that_has(void **state)
+{
+	struct json *some = NULL;
+	struct checks_input input = {
+		.sql = "SELECT SUM(o.dues) + SUM(h.fee) FROM port o JOIN hire h "
+		       "ON h.port_out = o.id JOIN pay p ON p.hire_id = h.id"};
+
+	(void)state;
+	assert_int_equal(json_parse_str("[{\"table\":\"hire\",\"columns\":[{\"name\":\"id\"},{"
+					"\"name\":\"fee\"},{\"name\":\"port_out\"}],"
+					"\"primary_key\":[\"id\"]}]",
+					&some, NULL),
+			 0);
+	input.tables = some;
+	assert_codes_of(&input, true, UNKNOWN ", " INFLATED);
+	json_free(some);
+}
+
 /* ---- tables to be described ---- */
 
 static void only_tables_that_matter_are_wanted(void **state)
@@ -791,6 +810,7 @@ int main(void)
 		cmocka_unit_test(a_period_that_is_not_filtered_is_an_error),
 		cmocka_unit_test(a_declaration_is_held_against_the_statement),
 		cmocka_unit_test(widgets_revenue_is_caught_with_factor_two_point_three),
+		cmocka_unit_test(a_sum_without_a_key_stands_beside_one_that_has),
 		cmocka_unit_test(only_tables_that_matter_are_wanted),
 		cmocka_unit_test(chains_of_queries_end_at_a_bound),
 	};

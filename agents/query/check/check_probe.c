@@ -32,7 +32,7 @@ struct probe {
 
 static bool holds_aggregate(const struct sql_select *select, const struct sql_aggregate *aggregate)
 {
-	return aggregate >= select->aggregates &&
+	return select->aggregate_count > 0 && aggregate >= select->aggregates &&
 	       aggregate < select->aggregates + select->aggregate_count;
 }
 
@@ -290,7 +290,7 @@ char *check_probe(struct check_context *context, const struct sql_statement *sta
 
 		if (!measurable(statement, finding) || !one_owner(context, finding))
 			continue;
-		if (count == 0) {
+		if (probe.out.len == 0) {
 			add_range(&probe, with);
 			buf_add_str(&probe.out, with.end ? " SELECT * FROM " : "SELECT * FROM ");
 		}

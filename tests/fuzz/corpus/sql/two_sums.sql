@@ -1,0 +1,1 @@
+SELECT SUM(o.dues) + SUM(p.amount) FROM port o JOIN hire h ON h.port_out = o.id JOIN pay p ON p.hire_id = h.id
