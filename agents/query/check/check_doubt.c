@@ -29,7 +29,6 @@ void doubts_clear(struct doubts *doubts)
 		mem_free(doubt->name);
 		mem_free(doubt->value);
 		mem_free(doubt->other);
-		mem_free(doubt->words);
 	}
 	mem_free(doubts->items);
 	*doubts = (struct doubts){0};
@@ -175,14 +174,13 @@ static void flag_deleted(const struct doubt *doubt, const struct json *answer, s
 	marked = whole(parts.items[0]);
 	total = whole(parts.items[1]);
 	mem_free(parts.text);
-	if (marked == 0 || (marked == total && !doubt->words))
+	if (marked == 0 || marked == total)
 		return;
-	repair = mem_format("add %s%s", doubt->name, doubt->value ? doubt->value : " IS NULL");
+	repair = mem_format("add %s%s", doubt->name, doubt->value);
 	flag_add(flags, "rows.deleted", "warning", repair,
-		 "%s.%s marks %lld of %lld rows as no longer valid%s%s, and the statement takes "
-		 "them along",
-		 doubt->table, doubt->name, marked, total, doubt->words ? "; what counts is: " : "",
-		 doubt->words ? doubt->words : "");
+		 "%s.%s marks %lld of %lld rows as no longer valid, and the statement takes them "
+		 "along",
+		 doubt->table, doubt->name, marked, total);
 }
 
 static void flag_stale(const struct doubt *doubt, const struct json *answer, struct json *flags)

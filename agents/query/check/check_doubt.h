@@ -31,7 +31,6 @@ struct doubt {
 	char *name;  /* the column */
 	char *value; /* a literal */
 	char *other; /* a second literal, column or table */
-	char *words; /* of the model */
 	enum bound bound;
 	enum bound other_bound; /* of other, when that is the other end of a period */
 	bool mild;		/* a note at most */

@@ -81,7 +81,7 @@ static const struct mark *mark_of(const char *column)
 }
 
 static void raise_deleted(struct scan *scan, const char *table, const char *column,
-			  const struct mark *mark, const char *words)
+			  const struct mark *mark)
 {
 	struct doubt *doubt;
 
@@ -90,9 +90,21 @@ static void raise_deleted(struct scan *scan, const char *table, const char *colu
 	doubt = doubt_add(scan->doubts, DOUBT_DELETED);
 	doubt->table = mem_str(table);
 	doubt->name = mem_str(column);
-	doubt->words = mem_str(words);
-	doubt->value = mem_str(mark ? mark->repair : NULL);
-	doubt->sql = ask_marked(table, column, mark && mark->flag);
+	doubt->value = mem_str(mark->repair);
+	doubt->sql = ask_marked(table, column, mark->flag);
+}
+
+/* The model says which rows of the table count at all, and the statement does not look. */
+static void flag_unfiltered(struct scan *scan, const char *table, const char *column,
+			    const char *words)
+{
+	CLEANUP(mem_freep)
+	char *repair = mem_format("test %s as the model does: %s", column, words ? words : column);
+
+	if (!statement_speaks_of(scan, table, column))
+		flag_add(scan->flags, "rows.unfiltered", "warning", repair,
+			 "of %s only %s count, says the model; the statement does not look at %s",
+			 table, words ? words : "some rows", column);
 }
 
 static void check_deleted(struct scan *scan, const char *table, const struct json *described)
@@ -103,13 +115,13 @@ static void check_deleted(struct scan *scan, const char *table, const struct jso
 		const struct mark *mark = name ? mark_of(name) : NULL;
 
 		if (mark)
-			raise_deleted(scan, table, name, mark, NULL);
+			raise_deleted(scan, table, name, mark);
 	}
 	json_each(column, json_get(described, "filter_columns"))
 	{
 		if (json_str(column) && !mark_of(json_str(column)))
-			raise_deleted(scan, table, json_str(column), NULL,
-				      json_get_str(described, "filter_words"));
+			flag_unfiltered(scan, table, json_str(column),
+					json_get_str(described, "filter_words"));
 	}
 }
 
