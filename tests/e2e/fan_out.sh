@@ -15,4 +15,14 @@ json "the right one shows 10000" '.rows[0][0]' '1000'
 json "without a flag" .flags '[]'
 run writ ask -C "$ws" "How much revenue came from Widgets last quarter?" --json
 json "asked in words it is right by construction" '[.status,.rows[0][0],.flags]' '["completed",1000,[]]'
+
+# An inflated number is never given: one more attempt, then failed with factor and repair.
+printf '%s\n' "$wrong" >"$ws/wrong.sql"
+run writ ask -C "$ws" "How much revenue came from Widgets last quarter?" --first-sql "$ws/wrong.sql" --json
+json "the agent plans again" '[.status,.rows[0][0],(.attempts|length)]' '["completed",1000,1]'
+has "  told by which factor" "$(printf '%s' "$out" | jq -r '.attempts[0].error')" "factor 2.30"
+run writ ask -C "$ws" "How much revenue came from Widgets last quarter?" --first-sql "$ws/wrong.sql" --workflow fixed --json
+json "after the last attempt it has failed" '[.status,.rows]' '["failed",null]'
+has "  with the factor" "$(printf '%s' "$out" | jq -r '.reason')" "factor 2.30"
+has "  and the repair" "$(printf '%s' "$out" | jq -r '.hint')" "aggregate orders before joining"
 done_testing
