@@ -156,8 +156,9 @@ static void on_checked(void *data, struct json *flags, const struct sanity_spent
 {
 	struct call *call = data;
 
-	(void)spent;
 	json_set(call->result, "flags", flags);
+	if (json_len(spent->verdicts) > 0)
+		json_set(call->result, "verdicts", json_copy(spent->verdicts));
 	close_call(call);
 	call_release(call);
 }

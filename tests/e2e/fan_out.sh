@@ -9,6 +9,7 @@ right="SELECT SUM(i.qty*i.unit_price_cents)/100.0 AS revenue FROM order_items i 
 run writ call -C "$ws" --agent "$agent" run_query "$(jq -cn --arg sql "$wrong" '{sql:$sql}')" --json
 json "the wrong query shows 2300.00" '.rows[0][0]' '2300'
 json "with an error flag" '[.flags[]|select(.severity=="error")|.code]' '["fan_out.inflated"]'
+json "and a verdict for the aggregate" '[.verdicts[]|[.verdict,.of,.by,.factor]]' '[["fans_out","orders","order_items",2.3]]'
 has "that names the factor" "$(printf '%s' "$out" | jq -r '.flags[].message')" "2.30"
 run writ call -C "$ws" --agent "$agent" run_query "$(jq -cn --arg sql "$right" '{sql:$sql}')" --json
 json "the right one shows 10000" '.rows[0][0]' '1000'

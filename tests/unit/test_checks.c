@@ -703,6 +703,44 @@ static void a_sum_without_a_key_stands_beside_one_that_has(void **state)
 	json_free(some);
 }
 
+static void each_aggregate_has_a_verdict(void **state)
+{
+	static const struct {
+		const char *sql;
+		const char *wanted;
+	} all[] = {
+		{"SELECT SUM(fee), COUNT(*) FROM hire",
+		 "[{\"aggregate\":\"SUM(fee)\",\"verdict\":\"safe\"},"
+		 "{\"aggregate\":\"COUNT(*)\",\"verdict\":\"safe\"}]"},
+		{"SELECT SUM(h.fee), SUM(p.amount) FROM hire h JOIN pay p ON p.hire_id=h.id",
+		 "[{\"aggregate\":\"SUM(h.fee)\",\"verdict\":\"fans_out\",\"of\":\"hire\",\"by\":"
+		 "\"pay\",\"factor\":1.5},{\"aggregate\":\"SUM(p.amount)\",\"verdict\":\"safe\"}]"},
+		{"SELECT COUNT(c.id) FROM client c JOIN hire h ON h.client_id=c.id WHERE h.fee>=50",
+		 "[{\"aggregate\":\"COUNT(c.id)\",\"verdict\":\"fans_out\",\"of\":\"client\","
+		 "\"by\":"
+		 "\"hire\",\"factor\":1.0}]"},
+		{"SELECT SUM((SELECT 1) + fee) FROM hire",
+		 "[{\"aggregate\":\"SUM((SELECT 1) + fee)\",\"verdict\":\"grain_unknown\"}]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		CLEANUP(json_freep) struct json *tables = describe_all();
+		CLEANUP(json_freep) struct json *probe = NULL, *verdicts = NULL;
+		struct checks_input input = {.sql = all[i].sql, .tables = tables};
+		struct sql_checks *checks = checks_plan(&input);
+		struct buf text = BUF_INIT;
+
+		if (checks_probe(checks))
+			probe = run(checks_probe(checks));
+		verdicts = checks_verdicts(checks, probe);
+		json_write(verdicts, &text);
+		assert_string_equal(buf_str(&text), all[i].wanted);
+		buf_clear(&text);
+		checks_free(checks);
+	}
+}
+
 /* ---- tables to be described ---- */
 
 static void only_tables_that_matter_are_wanted(void **state)
@@ -811,6 +849,7 @@ int main(void)
 		cmocka_unit_test(a_declaration_is_held_against_the_statement),
 		cmocka_unit_test(widgets_revenue_is_caught_with_factor_two_point_three),
 		cmocka_unit_test(a_sum_without_a_key_stands_beside_one_that_has),
+		cmocka_unit_test(each_aggregate_has_a_verdict),
 		cmocka_unit_test(only_tables_that_matter_are_wanted),
 		cmocka_unit_test(chains_of_queries_end_at_a_bound),
 	};

@@ -225,4 +225,10 @@ void check_period(const struct sql_checks *checks, struct json *flags);
 void check_declaration(const struct sql_checks *checks, const struct json *result,
 		       struct json *flags);
 
+/* ---- check_flags.c: verdicts, for people and for programs ---- */
+
+void check_findings_flag(const struct sql_checks *checks, const struct json *probe,
+			 struct json *flags);
+struct json *check_findings_json(const struct sql_checks *checks, const struct json *probe);
+
 #endif

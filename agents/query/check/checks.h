@@ -51,6 +51,10 @@ const char *checks_probe_less(struct sql_checks *checks);
  * The caller owns the returned array of flags. */
 struct json *checks_result(struct sql_checks *checks, const struct json *result,
 			   const struct json *probe);
+/* One verdict per aggregate, in the order of the text: {"aggregate","verdict":"safe"|"fans_out"|
+ * "grain_unknown","of","by","factor"}: of is the table whose rows it adds up, by what repeats them,
+ * factor by how much today, where that was measured. The caller owns the array. */
+struct json *checks_verdicts(const struct sql_checks *checks, const struct json *probe);
 void checks_free(struct sql_checks *checks); /* NULL is fine */
 
 #endif

@@ -28,6 +28,7 @@ struct sanity {
 static void finish(struct sanity *sanity, const struct json *probe)
 {
 	struct json *flags = checks_result(sanity->checks, sanity->result, probe);
+	struct json *verdicts = checks_verdicts(sanity->checks, probe);
 	sanity_done *done = sanity->done;
 	void *data = sanity->data;
 	struct sanity_spent spent = sanity->spent;
@@ -38,7 +39,9 @@ static void finish(struct sanity *sanity, const struct json *probe)
 	json_free(sanity->wanted);
 	json_free(sanity->notes);
 	mem_free(sanity);
+	spent.verdicts = verdicts;
 	done(data, flags, &spent);
+	json_free(verdicts);
 }
 
 static void add_note(struct sanity *sanity, const char *what, const char *why)

@@ -17,6 +17,7 @@
 struct sanity_spent {
 	int tool_calls;
 	int64_t bytes_scanned;
+	const struct json *verdicts; /* checks_verdicts(); lent until done returns */
 };
 
 typedef void sanity_done(void *data, struct json *flags, const struct sanity_spent *spent);
