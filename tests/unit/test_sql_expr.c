@@ -213,6 +213,24 @@ static void an_expression_fixes_the_column_it_equals(void **state)
 	sql_statement_free(statement);
 }
 
+static void a_text_made_of_a_column_fixes_it_in_turn(void **state)
+{
+	struct sql_statement *statement =
+		parse(SQL_DIALECT_SQLITE, "SELECT 1 FROM v JOIN s ON CAST(s.id AS TEXT) = v.ref");
+	struct sql_statement *same =
+		parse(SQL_DIALECT_SQLITE, "SELECT 1 FROM v JOIN s ON CAST(s.id AS TEXT) IS v.ref");
+
+	(void)state;
+	assert_int_equal(statement->top->equality_count, 2);
+	assert_string_equal(statement->top->equalities[0].left.name, "ref");
+	assert_string_equal(statement->top->equalities[1].left.name, "id");
+	assert_string_equal(statement->top->equalities[1].from.items[0].name, "ref");
+	/* two missing values are the same to IS */
+	assert_int_equal(same->top->equality_count, 0);
+	sql_statement_free(statement);
+	sql_statement_free(same);
+}
+
 static void words_of_the_other_dialect_are_refused(void **state)
 {
 	static const struct {
@@ -250,6 +268,7 @@ int main(void)
 		cmocka_unit_test(postgresql_is_read_as_it_stands),
 		cmocka_unit_test(a_level_has_its_clauses),
 		cmocka_unit_test(an_expression_fixes_the_column_it_equals),
+		cmocka_unit_test(a_text_made_of_a_column_fixes_it_in_turn),
 		cmocka_unit_test(words_of_the_other_dialect_are_refused),
 	};
 

@@ -191,6 +191,29 @@ static const struct json *equal_to(const struct json *expr)
 	return NULL;
 }
 
+/* CAST(s.id AS TEXT) = v.ref: a text stands for one number, so v.ref fixes s.id as well. */
+static void build_turned(struct sql_builder *builder, struct sql_select *select,
+			 const struct json *side, const struct sql_equality *equality)
+{
+	const struct json *cast = json_get(side, "TypeCast");
+	const struct json *names = json_get(json_get(cast, "typeName"), "names");
+	const char *type = json_get_str(
+		json_get(json_at(names, json_len(names) ? json_len(names) - 1 : 0), "String"),
+		"sval");
+	struct sql_equality turned = {.left_in = equality->right_in,
+				      .right_in = equality->left_in,
+				      .join = equality->join};
+	struct sql_columns one = {0};
+
+	if (!type || (strcmp(type, "text") != 0 && strcmp(type, "varchar") != 0) ||
+	    !sql_read_column(json_get(cast, "arg"), &turned.left))
+		return;
+	one.items = (struct sql_column *)sql_keep(builder->parsed, sizeof(*one.items));
+	one.items[one.count++] = equality->left;
+	turned.from = one;
+	add_equality(builder, select, &turned);
+}
+
 static void build_equality(struct sql_builder *builder, struct sql_select *select,
 			   const struct json *expr, int join, uint64_t sources)
 {
@@ -214,7 +237,7 @@ static void build_equality(struct sql_builder *builder, struct sql_select *selec
 	equality.constant =
 		(sides[0] && sql_is_constant(right)) || (sides[1] && sql_is_constant(left));
 	if (!equality.constant && sides[0] != sides[1]) {
-		bool opaque = false;
+		bool opaque = kind && strcmp(kind, "AEXPR_NOT_DISTINCT") == 0;
 
 		sql_collect(builder->parsed, sides[0] ? right : left, &equality.from, &opaque);
 		if (opaque)
@@ -222,6 +245,8 @@ static void build_equality(struct sql_builder *builder, struct sql_select *selec
 	}
 	if (equality.constant || equality.from.count > 0)
 		add_equality(builder, select, &equality);
+	if (equality.from.count > 0)
+		build_turned(builder, select, sides[0] ? right : left, &equality);
 }
 
 void sql_build_equalities(struct sql_builder *builder, struct sql_select *select,
