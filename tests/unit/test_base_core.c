@@ -28,6 +28,21 @@ static void test_err_wrap_puts_the_doing_in_front_and_keeps_the_kind(void **stat
 	assert_int_equal(err.kind, ERR_LIMIT);
 }
 
+static void test_an_err_carries_the_code_of_a_specification_until_it_is_set_anew(void **state)
+{
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(err_coded(&err, ERR_INVALID, "E_X", "no %s", "way"), -1);
+	assert_string_equal(err.code, "E_X");
+	assert_int_equal(err_wrap(&err, "query"), -1);
+	assert_string_equal(err.text, "query: no way");
+	assert_string_equal(err.code, "E_X");
+	assert_int_equal(err_set(&err, ERR_INVALID, "other"), -1);
+	assert_null(err.code);
+	err_give_code(NULL, "E_X");
+}
+
 static void test_err_errno_names_the_system_error(void **state)
 {
 	struct err err;
@@ -132,6 +147,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_err_wrap_puts_the_doing_in_front_and_keeps_the_kind),
+		cmocka_unit_test(
+			test_an_err_carries_the_code_of_a_specification_until_it_is_set_anew),
 		cmocka_unit_test(test_err_errno_names_the_system_error),
 		cmocka_unit_test(test_err_text_too_long_is_cut_between_characters),
 		cmocka_unit_test(test_err_kind_names_read_back),

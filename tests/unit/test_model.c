@@ -100,6 +100,31 @@ static void test_ways_follow_relationships_one_way(void **state)
 	model_free(model);
 }
 
+static void test_one_of_several_ways_is_chosen_by_name(void **state)
+{
+	const char *const chosen[] = {"ab", "bc"};
+	const char *const neither[] = {"ce"};
+	const struct words via = {chosen, 2}, other = {neither, 1};
+	const struct model_relationship *steps[MODEL_PATH_MAX];
+	struct buf names = BUF_INIT;
+	struct err err;
+	struct model *model = read(DIAMOND, &err);
+	const struct model_dataset *a = model_dataset(model, "a"), *e = model_dataset(model, "e");
+	size_t count = 99;
+
+	(void)state;
+	assert_int_equal(model_path_via(model, a, e, NULL, steps, &count), PATH_SEVERAL);
+	assert_int_equal(model_path_via(model, a, e, &other, steps, &count), PATH_SEVERAL);
+	assert_int_equal(model_path_via(model, a, e, &via, steps, &count), PATH_ONE);
+	assert_int_equal(count, 3);
+	assert_string_equal(steps[0]->name, "ab");
+	assert_string_equal(steps[2]->name, "ce");
+	model_path_names(model, a, e, &names);
+	assert_string_equal(buf_str(&names), "ab, bc, ce, ad, dc");
+	buf_clear(&names);
+	model_free(model);
+}
+
 static void test_a_circle_ends(void **state)
 {
 	struct err err;
@@ -248,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_things_are_found_by_name),
 		cmocka_unit_test(test_ways_follow_relationships_one_way),
+		cmocka_unit_test(test_one_of_several_ways_is_chosen_by_name),
 		cmocka_unit_test(test_a_circle_ends),
 		cmocka_unit_test(test_ways_have_a_longest_length),
 		cmocka_unit_test(test_what_is_hidden_takes_along_what_needs_it),
