@@ -40,6 +40,7 @@ struct policy_files {
 enum policy_files_flags {
 	POLICY_WITH_DATA =
 		1, /* ask the connectors for tables and columns, and check against them */
+	POLICY_AS_A_START = 2, /* names outside of the scope files are not checked, as at a start */
 };
 
 /* Reads and checks; with mistakes it is fine too, and bundle is NULL. EXIT_FINE, or the exit code

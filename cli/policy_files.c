@@ -113,7 +113,7 @@ static int read_files(struct policy_files *files, int flags, struct err *err)
 	world.catalogs = files->catalogs;
 	world.databases = databases.count == 0 ? NULL : &databases;
 	if (compile_files(files, &world, err) < 0 || read_bundle(files, err) < 0 ||
-	    check_names(files, err) < 0)
+	    (!(flags & POLICY_AS_A_START) && check_names(files, err) < 0))
 		return -1;
 	problems_sort(&files->problems);
 	read_in_force(files);

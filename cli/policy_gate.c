@@ -130,7 +130,10 @@ int policy_gate_apply(const char *workspace, bool on_purpose, FILE *out,
 	const struct args args = {.workspace = workspace};
 	struct gate_result result = {.refused = ""};
 	struct err err = {0};
-	int code = policy_files_read(&args, POLICY_WITH_DATA, &files);
+	/* A reload takes what a start takes: somebody whom a rule names may be let in later. */
+	int code = policy_files_read(
+		&args, on_purpose ? POLICY_WITH_DATA : POLICY_WITH_DATA | POLICY_AS_A_START,
+		&files);
 
 	if (code != EXIT_FINE)
 		return code;
