@@ -56,7 +56,9 @@ static void edit_rule(struct json *bundle, const struct json *edit)
 		at = json_get_mut(at, json_str(json_at(path, i)));
 	if (at == NULL || last == NULL)
 		return;
-	if (json_get(edit, "set") != NULL) {
+	if (json_get_bool(edit, "drop", false)) {
+		json_remove(at, last);
+	} else if (json_get(edit, "set") != NULL) {
 		json_set(at, last, json_copy(json_get(edit, "set")));
 	} else if (word != NULL && json_type(json_get(at, last)) == JSON_ARRAY) {
 		if (!has_text(json_get(at, last), word))

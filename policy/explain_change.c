@@ -210,6 +210,59 @@ static void change_functions(struct change *change, const struct rule *rule, con
 	}
 }
 
+static void cannot(struct change *change, const struct condition_trace *trace)
+{
+	change->impossible = mem_format("%s wants something else: %s, saw %s", trace->kind,
+					trace->want, trace->saw);
+}
+
+static void add_if(struct change *change, const struct rule *rule,
+		   const struct condition_trace *trace, const char *key, const char *word)
+{
+	if (word != NULL)
+		add_word(change, rule, trace->at, key, word);
+	else
+		cannot(change, trace);
+}
+
+static void drop_time(struct change *change, const struct rule *rule,
+		      const struct condition_trace *trace, const char *key)
+{
+	const char *const steps[] = {"time", key};
+
+	add_edit(change, rule, steps, 2, "drop", json_new_bool(true));
+	add_text(change, trace->at, "drop %s of time", key);
+}
+
+/* The value that was seen, beside what is wanted: for names of a single step and plain values. */
+static void widen(struct change *change, const struct rule *rule, const struct condition *condition,
+		  const struct condition_trace *trace, const char *key, const struct json *values)
+{
+	const char *name = json_key(condition->want);
+	const char *const steps[] = {key, name};
+	const struct json *value = json_get(values, name);
+	enum json_type type = json_type(value);
+	struct json *exact, *any, *list;
+	CLEANUP(buf_clear) struct buf shown = BUF_INIT;
+
+	if (value == NULL || (type != JSON_STRING && type != JSON_INT && type != JSON_BOOL)) {
+		cannot(change, trace);
+		return;
+	}
+	exact = json_object();
+	json_set_str(exact, "constraint_type", "exact");
+	json_set(exact, "value", json_copy(value));
+	list = json_array();
+	json_push(list, json_copy(condition->want));
+	json_push(list, exact);
+	any = json_object();
+	json_set_str(any, "constraint_type", "any");
+	json_set(any, "constraints", list);
+	add_edit(change, rule, steps, 2, "set", any);
+	json_write(value, &shown);
+	add_text(change, trace->at, "let %s.%s be %s as well", key, name, buf_str(&shown));
+}
+
 static void change_condition(struct change *change, const struct rule *rule,
 			     const struct condition *condition, const struct condition_trace *trace,
 			     const struct call_facts *facts)
@@ -234,9 +287,32 @@ static void change_condition(struct change *change, const struct rule *rule,
 	case CONDITION_FUNCTIONS:
 		change_functions(change, rule, trace->at, facts);
 		return;
+	case CONDITION_TENANTS:
+		add_if(change, rule, trace, "tenants", facts->subject.tenant);
+		return;
+	case CONDITION_ENVIRONMENTS:
+		add_if(change, rule, trace, "environments", facts->setting.environment);
+		return;
+	case CONDITION_FROM:
+		drop_time(change, rule, trace, "from");
+		return;
+	case CONDITION_UNTIL:
+		drop_time(change, rule, trace, "until");
+		return;
+	case CONDITION_DAYS:
+		drop_time(change, rule, trace, "days");
+		return;
+	case CONDITION_HOURS:
+		drop_time(change, rule, trace, "hours");
+		return;
+	case CONDITION_ATTRIBUTE:
+		widen(change, rule, condition, trace, "attributes", facts->subject.attributes);
+		return;
+	case CONDITION_ARGUMENT:
+		widen(change, rule, condition, trace, "arguments", facts->arguments);
+		return;
 	default:
-		change->impossible = mem_format("%s wants something else: %s, saw %s", trace->kind,
-						trace->want, trace->saw);
+		cannot(change, trace);
 	}
 }
 

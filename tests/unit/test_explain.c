@@ -25,19 +25,24 @@ static void world_clear(struct world *world)
 	bundle_free(world->bundle);
 }
 
-static void explain(const char *call, int flags, struct world *world)
+static void explain_under(const char *text, const char *call, int flags, struct world *world)
 {
 	CLEANUP(json_freep) struct json *json = NULL;
 	struct err err = {0};
 
 	*world = (struct world){0};
-	assert_int_equal(bundle_read(SAMPLE_BUNDLE, strlen(SAMPLE_BUNDLE), &world->bundle, &err),
-			 0);
-	assert_int_equal(json_parse_str(SAMPLE_BUNDLE, &world->json, &err), 0);
+	if (bundle_read(text, strlen(text), &world->bundle, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(json_parse_str(text, &world->json, &err), 0);
 	assert_int_equal(json_parse_str(call, &json, &err), 0);
 	assert_int_equal(call_spec_read(json, &world->spec, &err), 0);
 	world->explained =
 		policy_explain(world->bundle, world->json, call_spec_facts(world->spec), flags);
+}
+
+static void explain(const char *call, int flags, struct world *world)
+{
+	explain_under(SAMPLE_BUNDLE, call, flags, world);
 }
 
 /* By hand, without explain's own trial: the changed rules allow the call. */
@@ -146,6 +151,41 @@ static void test_a_rule_of_its_own_allows_exactly_the_call(void **state)
 	edits_do(&world, json_get(own, "edits"));
 }
 
+#define GATED                                                                                      \
+	SAMPLE_HEAD                                                                                \
+	"{\"agents\":\"all\",\"at\":\"scopes/"                                                     \
+	"sales.yaml:21\",\"data\":\"none\",\"effect\":\"allow\","                                  \
+	"\"id\":\"gated\"," SAMPLE_LIMITS ",\"tools\":[\"list_metrics\"],\"users\":\"everyone\","  \
+	"\"tenants\":[\"emea\"],\"environments\":[\"test\"],\"time\":{\"zone\":\"UTC\",\"from\":"  \
+	"\"2026-01-01\",\"until\":\"2026-06-30\",\"days\":[0],\"hours\":[[480,1080]]},"            \
+	"\"attributes\":{\"level\":{\"constraint_type\":\"range\",\"min\":5}},"                    \
+	"\"arguments\":{\"n\":{\"constraint_type\":\"exact\",\"value\":1}}}"                       \
+	"],\"zones\":{\"UTC\":[[1704067200,0]]}}"
+
+static void test_setting_attributes_and_arguments_are_mended_too(void **state)
+{
+	static const char call[] =
+		"{\"agent\":\"sales-query-01\",\"user\":\"u\",\"tenant\":\"apac\",\"tool\":"
+		"\"list_metrics\",\"environment\":\"live\",\"time\":\"2026-10-15T23:00:00Z\","
+		"\"attributes\":{\"level\":2},\"arguments\":{\"n\":7}}";
+	CLEANUP(world_clear) struct world world;
+	CLEANUP(buf_clear) struct buf changes = BUF_INIT;
+
+	(void)state;
+	explain_under(GATED, call, 0, &world);
+	json_each(change, json_get(first_miss(&world), "changes"))
+		buf_addf(&changes, "%s\n", json_str(change));
+	assert_string_equal(buf_str(&changes),
+			    "add apac to tenants (scopes/sales.yaml:21)\n"
+			    "add live to environments (scopes/sales.yaml:21)\n"
+			    "drop until of time (scopes/sales.yaml:21)\n"
+			    "drop days of time (scopes/sales.yaml:21)\n"
+			    "drop hours of time (scopes/sales.yaml:21)\n"
+			    "let attributes.level be 2 as well (scopes/sales.yaml:21)\n"
+			    "let arguments.n be 7 as well (scopes/sales.yaml:21)\n");
+	edits_do(&world, json_get(first_miss(&world), "edits"));
+}
+
 static void test_the_verdict_and_every_rule_are_told(void **state)
 {
 	CLEANUP(world_clear) struct world world;
@@ -203,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_several_at_once_are_mended_together),
 		cmocka_unit_test(test_what_no_change_of_the_rule_can_do_is_said),
 		cmocka_unit_test(test_a_rule_of_its_own_allows_exactly_the_call),
+		cmocka_unit_test(test_setting_attributes_and_arguments_are_mended_too),
 		cmocka_unit_test(test_the_verdict_and_every_rule_are_told),
 		cmocka_unit_test(test_an_allowed_call_shows_its_limits),
 		cmocka_unit_test(test_rules_of_other_agents_are_counted_unless_all_is_asked_for),
