@@ -57,6 +57,11 @@ static int ask_service(struct conversation *conversation, const char *method,
 	return 0;
 }
 
+static void line_freep(char **line)
+{
+	free(*line); /* getline's, not ours */
+}
+
 /* The caller frees; NULL at end of input. */
 static char *read_line(const char *prompt)
 {
@@ -76,15 +81,27 @@ static char *read_line(const char *prompt)
 	return line;
 }
 
+/* The value that a line chooses; NULL for a number that is none of the choices. A text is passed on
+ * as it is: the service knows more answers than it lists. */
 static const char *choice_value(const struct json *part, const char *line)
 {
 	char *end;
 	long number = strtol(line, &end, 10);
 	const struct json *choices = json_get(part, "choices");
 
-	if (*line != '\0' && *end == '\0' && number >= 1 && (size_t)number <= json_len(choices))
-		return json_get_str(json_at(choices, (size_t)number - 1), "value");
-	return line;
+	if (*end != '\0')
+		return line;
+	if (number < 1 || (size_t)number > json_len(choices))
+		return NULL;
+	return json_get_str(json_at(choices, (size_t)number - 1), "value");
+}
+
+/* "last month: 2026-09-01 to ..." says its value already. */
+static bool starts_with(const char *label, const char *value)
+{
+	size_t len = strlen(value);
+
+	return strncmp(label, value, len) == 0 && (label[len] == '\0' || label[len] == ':');
 }
 
 static void print_part(const struct json *part)
@@ -95,9 +112,34 @@ static void print_part(const struct json *part)
 	json_each(choice, json_get(part, "choices"))
 	{
 		const char *label = json_get_str(choice, "label");
+		const char *value = json_get_str(choice, "value");
 
-		printf("  %d  %s%s%s\n", number++, json_get_str(choice, "value"),
-		       label != NULL ? " - " : "", label != NULL ? label : "");
+		if (label == NULL || starts_with(label, value))
+			printf("  %d  %s\n", number++, label != NULL ? label : value);
+		else
+			printf("  %d  %s - %s\n", number++, value, label);
+	}
+}
+
+/* One part's answer. False when the person left it open. */
+static bool choose_part(const struct json *part, struct json *choices)
+{
+	print_part(part);
+	for (;;) {
+		CLEANUP(line_freep) char *line = read_line("choose> ");
+		const char *value = NULL;
+
+		if (line == NULL || line[0] == '\0')
+			return false;
+		if (line[0] != '/')
+			value = choice_value(part, line);
+		if (value != NULL) {
+			json_set_str(choices, json_get_str(part, "name"), value);
+			return true;
+		}
+		printf("a number from 1 to %zu, or the answer in words; an empty line leaves it "
+		       "open\n",
+		       json_len(json_get(part, "choices")));
 	}
 }
 
@@ -107,16 +149,8 @@ static bool choose(const struct json *question, struct json *choices)
 	printf("%s\n", json_get_str(question, "text"));
 	json_each(part, json_get(question, "parts"))
 	{
-		char *line;
-
-		print_part(part);
-		line = read_line("choose> ");
-		if (line == NULL || line[0] == '\0') {
-			free(line);
+		if (!choose_part(part, choices))
 			return false;
-		}
-		json_set_str(choices, json_get_str(part, "name"), choice_value(part, line));
-		free(line);
 	}
 	return true;
 }
@@ -214,6 +248,8 @@ static bool command(struct conversation *conversation, const char *line)
 		mem_free(TAKE(conversation->after));
 		puts("the next question stands alone");
 	} else {
+		if (strcmp(line, "/help") != 0)
+			printf("no command %s; there are:\n", line);
 		puts("/sql    the exact SQL of the last answer\n"
 		     "/audit  its records, checkpoint and disclosures\n"
 		     "/trace  show each step from now on, or no longer\n"

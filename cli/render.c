@@ -194,7 +194,10 @@ static void render_size(const struct json *answer, FILE *out)
 {
 	const char *amount = json_get_str(json_get(answer, "cost"), "amount");
 	char *scanned = bytes_text(json_get_int(answer, "bytes_scanned", 0));
-	char *cost = amount != NULL ? mem_format(", %s USD", amount) : mem_str("");
+	/* to the last digit only for programs: 0.00000008192 is no amount to read */
+	char *cost = amount == NULL		       ? mem_str("")
+		     : strncmp(amount, "0.00", 4) == 0 ? mem_str(", under 0.01 USD")
+						       : mem_format(", %s USD", amount);
 
 	fprintf(out, "%s%-10s%s %lld%s, %s scanned%s, %.1f ms\n", DIM, "rows", PLAIN,
 		(long long)json_get_int(answer, "row_count", 0),
@@ -230,6 +233,24 @@ static void render_attempts(const struct json *attempts, bool seeded, FILE *out)
 	}
 }
 
+/* 4, 5, 6, 9 -> "4 to 6, 9": most answers have their records in one run. */
+static void put_runs(const struct json *numbers, struct buf *text)
+{
+	for (size_t i = 0, next = 0; i < json_len(numbers); i = next) {
+		int64_t first = json_int(json_at(numbers, i));
+		int64_t last = first;
+
+		for (next = i + 1;
+		     next < json_len(numbers) && json_int(json_at(numbers, next)) == last + 1;
+		     next++)
+			last++;
+		buf_addf(text, "%s%lld", i == 0 ? "" : ", ", (long long)first);
+		if (last > first)
+			buf_addf(text, "%s%lld", last == first + 1 ? ", " : " to ",
+				 (long long)last);
+	}
+}
+
 static void render_audit(const struct json *answer, FILE *out)
 {
 	const struct json *records = json_get(json_get(answer, "audit"), "records");
@@ -237,10 +258,8 @@ static void render_audit(const struct json *answer, FILE *out)
 
 	if (json_len(records) == 0)
 		return;
-	buf_add_str(&text, "records ");
-	json_each(record, records)
-		buf_addf(&text, "%s%lld", record == json_first(records) ? "" : ", ",
-			 (long long)json_int(record));
+	buf_add_str(&text, json_len(records) == 1 ? "record " : "records ");
+	put_runs(records, &text);
 	if (json_get_str(answer, "task") != NULL)
 		buf_addf(&text, "; task %s", json_get_str(answer, "task"));
 	put_row("audit", buf_str(&text), out);
@@ -249,31 +268,72 @@ static void render_audit(const struct json *answer, FILE *out)
 
 /* ---- outcomes ---- */
 
+/* Value and label, but not "this month  this month: 2026-10-01 to ...". */
+static void render_choice(const struct json *choice, FILE *out)
+{
+	const char *value = json_get_str(choice, "value");
+	const char *label = json_get_str(choice, "label");
+	size_t len = strlen(value);
+	bool said = label != NULL && strncmp(label, value, len) == 0 &&
+		    (label[len] == '\0' || label[len] == ':');
+
+	fputs("    ", out);
+	put_text(value, "", out);
+	if (label != NULL && !said)
+		fputs("  ", out);
+	if (label != NULL) {
+		fputs(DIM, out);
+		put_text(said ? label + len : label, "", out);
+		fputs(PLAIN, out);
+	}
+	fputc('\n', out);
+}
+
+/* One word of a shell's command line. */
+static void add_shell_word(const char *text, struct buf *out)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+
+	if (*text != '\0' && text[strspn(text, plain)] == '\0') {
+		buf_add_str(out, text);
+		return;
+	}
+	buf_add_char(out, '\'');
+	for (; *text != '\0'; text++)
+		if (*text == '\'')
+			buf_add_str(out, "'\\''");
+		else
+			buf_add_char(out, *text);
+	buf_add_char(out, '\'');
+}
+
 static void render_question(const struct json *answer, FILE *out)
 {
 	const struct json *question = json_get(answer, "question");
+	CLEANUP(buf_clear) struct buf example = BUF_INIT;
 
 	put_text(json_get_str(question, "text"), "", out);
 	fputc('\n', out);
 	json_each(part, json_get(question, "parts"))
 	{
+		const struct json *choices = json_get(part, "choices");
+
 		fprintf(out, "\n  %s", BOLD);
 		put_text(json_get_str(part, "name"), "", out);
 		fprintf(out, "%s\n", PLAIN);
-		json_each(choice, json_get(part, "choices"))
-		{
-			fputs("    ", out);
-			put_text(json_get_str(choice, "value"), "", out);
-			if (json_get_str(choice, "label") != NULL) {
-				fprintf(out, "  %s", DIM);
-				put_text(json_get_str(choice, "label"), "", out);
-				fputs(PLAIN, out);
-			}
-			fputc('\n', out);
-		}
+		json_each(choice, choices) render_choice(choice, out);
+		if (json_len(choices) == 0)
+			continue;
+		buf_add_char(&example, ' ');
+		add_shell_word(json_get_str(part, "name"), &example);
+		buf_add_char(&example, '=');
+		add_shell_word(json_get_str(json_first(choices), "value"), &example);
 	}
-	fprintf(out, "\n%sanswer with: writ task answer %s PART=CHOICE ...%s\n", DIM,
-		json_get_str(answer, "task"), PLAIN);
+	fprintf(out, "\n%sanswer with, for example: writ task answer %s", DIM,
+		json_get_str(answer, "task"));
+	put_text(buf_str(&example), "", out);
+	fprintf(out, "%s\n", PLAIN);
 }
 
 static void render_refusal(const struct json *answer, FILE *out)

@@ -187,6 +187,7 @@ static void test_commands_show_the_last_answer(void **state)
 	HAS(shown, "SELECT 1\n");
 	HAS(shown, "\"records\"");
 	HAS(shown, "no query ran");
+	HAS(shown, "no command /what; there are:\n");
 	HAS(shown, "/trace  show each step from now on");
 	free(shown);
 }
@@ -248,8 +249,10 @@ static void test_numbers_and_texts_answer_a_question_back(void **state)
 	static const struct {
 		const char *typed, *params;
 	} cases[] = {
-		{"Q\n1\n", "net_sales"}, {"Q\n2\n", "orders"},	    {"Q\n0\n", "0"},
-		{"Q\n3\n", "3"},	 {"Q\nmy own\n", "my own"}, {"Q\n1x\n", "1x"},
+		{"Q\n1\n", "net_sales"},
+		{"Q\n2\n", "orders"},
+		{"Q\nmy own\n", "my own"},
+		{"Q\n1x\n", "1x"},
 	};
 
 	(void)state;
@@ -267,6 +270,27 @@ static void test_numbers_and_texts_answer_a_question_back(void **state)
 		HAS(shown, "Which of them?\n");
 		HAS(shown, "  1  net_sales - net sales\n");
 		HAS(shown, "  2  orders\n");
+		HAS(shown, "<answer t-2>");
+		free(shown);
+	}
+}
+
+static void test_what_is_no_choice_is_asked_again(void **state)
+{
+	static const char *const typed[] = {"Q\n0\n2\n", "Q\n3\n2\n", "Q\n/quit\n2\n"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(typed); i++) {
+		static const struct turn turns[] = {
+			{ASK("Q"), .answer = BACK},
+			{.method = "task.answer",
+			 .params = "{\"choices\":{\"metric\":\"orders\"},\"task\":\"t-1\","
+				   "\"trace\":false}",
+			 .answer = DONE("t-2")},
+			{0}};
+		char *shown = talk(typed[i], turns, false);
+
+		HAS(shown, "a number from 1 to 2, or the answer in words");
 		HAS(shown, "<answer t-2>");
 		free(shown);
 	}
@@ -328,6 +352,7 @@ int main(void)
 		cmocka_unit_test(test_a_follow_up_names_the_question_it_follows),
 		cmocka_unit_test(test_traces_are_shown_from_when_they_are_wanted),
 		cmocka_unit_test(test_numbers_and_texts_answer_a_question_back),
+		cmocka_unit_test(test_what_is_no_choice_is_asked_again),
 		cmocka_unit_test(test_a_question_left_open_can_be_answered_later),
 		cmocka_unit_test(test_failures_are_told_and_the_conversation_goes_on),
 		cmocka_unit_test(test_without_a_workspace_there_is_no_conversation),
