@@ -11,6 +11,7 @@ CTEST  := ctest --no-tests=error --output-on-failure -j $(JOBS)
 all: install-deps ## build the programs into build/bin
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(LAUNCH) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
+	@[ -x $(BUILD)/bin/writ ] || echo "building $(BUILD)/bin: one to a few minutes the first time"
 	@ninja -C $(BUILD) --quiet
 
 demo: all ## a walk through the main cases on the terminal

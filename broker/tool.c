@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/nearest.h"
 #include "writ/limits.h"
 
@@ -106,6 +107,7 @@ static int refuse_unknown(const struct tool *tool, const char *name, struct err 
 	const char *names[TOOL_ARGUMENTS_MAX];
 	size_t count = 0;
 	const char *near;
+	CLEANUP(buf_clear) struct buf taken = BUF_INIT;
 
 	while (count < TOOL_ARGUMENTS_MAX && tool->arguments[count].name != NULL) {
 		names[count] = tool->arguments[count].name;
@@ -117,7 +119,10 @@ static int refuse_unknown(const struct tool *tool, const char *name, struct err 
 			       "%s takes no argument \"%.64s\"; did you mean "
 			       "\"%s\"?",
 			       tool->name, name, near);
-	return err_set(err, ERR_INVALID, "%s takes no argument \"%.64s\"", tool->name, name);
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&taken, "%s%s", i == 0 ? "; it takes " : ", ", names[i]);
+	return err_set(err, ERR_INVALID, "%s takes no argument \"%.64s\"%s", tool->name, name,
+		       buf_str(&taken));
 }
 
 static int check_text(const struct tool_argument *argument, const struct json *value,

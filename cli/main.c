@@ -6,6 +6,7 @@
 
 #include "base/crypto.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 
@@ -37,6 +38,19 @@ static void print_overview(FILE *out)
 		     "\"Which regions had the highest net sales last quarter?\"\n");
 }
 
+static int unknown(const char *word)
+{
+	const char *names[ARRAY_LEN(commands)];
+	const char *near;
+
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		names[i] = commands[i]->name;
+	near = nearest_word(word, names, ARRAY_LEN(names));
+	if (near != NULL)
+		return cli_fail(EXIT_USAGE, "no command \"%s\"; did you mean %s?", word, near);
+	return cli_fail(EXIT_USAGE, "no command \"%s\"; see writ --help", word);
+}
+
 static bool is_one_of(const char *word, const char *a, const char *b)
 {
 	return strcmp(word, a) == 0 || strcmp(word, b) == 0;
@@ -63,7 +77,7 @@ int main(int argc, char **argv)
 	}
 	command = command_find(argv[1]);
 	if (command == NULL)
-		return cli_fail(EXIT_USAGE, "no command \"%s\"; see writ --help", argv[1]);
+		return unknown(argv[1]);
 	if (command->help != NULL && cli_wants_help(argc - 1, argv + 1)) {
 		fputs(command->help, stdout);
 		return EXIT_FINE;

@@ -76,7 +76,10 @@ void check_unknown_text(struct check *check, const char *code, const struct yaml
 	}
 	list_words(words, all, sizeof(all));
 	check_fail(check, code, node, "unknown %s \"%.80s\": %s%s", what, text,
-		   words.count > 0 ? "there are " : "there is none", all);
+		   words.count > 1    ? "there are "
+		   : words.count == 1 ? "there is only "
+				      : "there is none",
+		   all);
 }
 
 bool check_map(struct check *check, const struct yaml *node, const char *what,

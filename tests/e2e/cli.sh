@@ -14,6 +14,7 @@ run writ
 is "no command" "$code" 2
 run writ aks
 is "an unknown command" "$code" 2
+has "  did you mean" "$err" "ask"
 run writ ask -C $ws --jsn "x"
 is "an unknown option" "$code" 2
 has "  did you mean" "$err" "--json"

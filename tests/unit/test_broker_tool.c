@@ -54,6 +54,8 @@ static void test_a_wrong_argument_is_named(void **state)
 		 "argument \"rows\" must be an integer, not string"},
 		{"search_schema", "{\"text\":\"x\",\"limit\":101}",
 		 "argument \"limit\" must lie between 1 and 100"},
+		{"search_schema", "{\"query\":\"region\"}",
+		 "search_schema takes no argument \"query\"; it takes text, limit"},
 		{"list_tables", "{\"agent\":\"other\"}", "list_tables takes no argument \"agent\""},
 		{"describe_table", "{\"table\":null}",
 		 "argument \"table\" must be a string, not null"},
