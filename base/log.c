@@ -37,11 +37,12 @@ static size_t write_prefix(char *line, size_t size)
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &utc);
 	len = strftime(line, size, "%Y-%m-%dT%H:%M:%S", &utc);
-	return len + (size_t)snprintf(line + len, size - len, ".%03ldZ %s: ",
-				      now.tv_nsec / 1000000, program_name);
+	return len + (size_t)snprintf(line + len, size - len, ".%03ldZ %s: ", now.tv_nsec / 1000000,
+				      program_name);
 }
 
-__attribute__((format(printf, 2, 0))) static void log_line(enum level level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void log_line(enum level level, const char *format,
+							   va_list args)
 {
 	char line[LOG_LINE_MAX];
 	size_t len;
@@ -62,6 +63,15 @@ __attribute__((format(printf, 2, 0))) static void log_line(enum level level, con
 }
 
 void log_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_line(LEVEL_ERROR, format, args);
+	va_end(args);
+}
+
+void log_notice(const char *format, ...)
 {
 	va_list args;
 

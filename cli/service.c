@@ -57,20 +57,24 @@ static bool nobody_answers(int number)
 	return number == ENOENT || number == ECONNREFUSED;
 }
 
-static int refuse_to_start(const char *workspace, struct err *err)
-{
-	return err_set(
-		err, ERR_UNAVAILABLE,
-		"no service runs for %s, and only the workspace's owner can start one; ask the "
-		"owner to run: writ serve -C %s",
-		workspace, workspace);
-}
-
 static bool own_workspace(const char *workspace)
 {
 	struct stat info;
 
 	return stat(workspace, &info) == 0 && info.st_uid == geteuid();
+}
+
+static int refuse_to_start(const char *workspace, struct err *err)
+{
+	if (own_workspace(workspace))
+		return err_set(err, ERR_UNAVAILABLE,
+			       "no service runs for %s; start it with: writ serve -C %s", workspace,
+			       workspace);
+	return err_set(
+		err, ERR_UNAVAILABLE,
+		"no service runs for %s, and only the workspace's owner can start one; ask the "
+		"owner to run: writ serve -C %s",
+		workspace, workspace);
 }
 
 struct start {

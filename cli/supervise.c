@@ -103,6 +103,7 @@ static void on_compiled(struct supervisor *supervisor, int status)
 		return;
 	if (reload_result(status, &why) == EXIT_FINE) {
 		tell_broker(supervisor, "reload", NULL);
+		log_notice("reload: the files have no mistakes and were given to the broker");
 	} else {
 		log_error("reload: %s; the last good policy stays in force", why);
 		tell_broker(supervisor, "refused", why);
@@ -285,8 +286,11 @@ static void tell_ready(const struct supervisor *supervisor)
 {
 	int fd = supervisor->options->ready_fd;
 
-	if (fd < 0)
+	if (fd < 0) {
+		log_notice("serving %s; SIGHUP reads its files again, SIGTERM or Ctrl-C stops it",
+			   supervisor->options->workspace);
 		return;
+	}
 	IGNORE(write(fd, "r", 1) < 0, "whoever started us is gone; the service can still be used");
 	close(fd);
 }

@@ -74,6 +74,8 @@ for event in handoff token call result; do has "the trace shows each $event" "$e
 kill -HUP "$service"; sleep 0.3
 run writ ask -C "$ws" "How many orders are there?" --json
 json "a reload keeps it answering" .status '"completed"'
+has "  which is said" "$(cat "$ws.log")" "reload: the files have no mistakes"
+has "as is that it serves" "$(cat "$ws.log")" "serving "
 echo "rules: [" >>"$ws/scopes/sales.yaml"
 kill -HUP "$service"; sleep 0.5
 has "a broken file is refused with its place" "$(cat "$ws.log")" "scopes/sales.yaml:"
@@ -81,6 +83,8 @@ run writ ask -C "$ws" "How many orders are there?" --json
 json "and the last good policy stays" .status '"completed"'
 stop_service
 is "SIGTERM stops it cleanly" "$service_code" 0
+run $owner writ status -C "$ws"
+has "its owner is then told how to start it" "$err" "start it with: writ serve -C"
 is "with the signed tail in place" "$(ls "$ws/state/audit/tail" 2>/dev/null)" "$ws/state/audit/tail"
 run writ audit verify -C "$ws"
 is "and a log that verifies" "$code" 0

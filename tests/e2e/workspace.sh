@@ -22,6 +22,10 @@ run writ ask -C "$ws" "$question"
 is "an unknown key in writ.yaml is refused" "$code" 3
 has "  at file:line:column" "$err" "writ.yaml:"
 has "  with the word that was meant" "$err" "sources"
+ws=$(fresh sales w6b); echo "today: 2026-10-15" >>"$ws/writ.yaml"
+run writ ask -C "$ws" "$question"
+has "a writ.yaml that cannot be read is said" "$err" "duplicate key"
+hasnt "  and metrics are not blamed for it" "$err" "metrics/"
 ws=$(fresh sales w7); rm "$ws/data/sales.db"
 run writ ask -C "$ws" "$question"
 isnt "a missing database is refused" "$code" 0

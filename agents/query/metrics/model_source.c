@@ -194,6 +194,8 @@ static const char *model_source_name(struct source *source, const struct yaml *m
 	const char *named = json_get_str(extension, "source");
 	const char *near;
 
+	if (source->name_count == 0)
+		return NULL; /* writ.yaml could not be read, which is said of writ.yaml */
 	if (named && is_source(source, named))
 		return named;
 	if (named) {

@@ -19,6 +19,8 @@ static const char *find_source(struct source *source, const struct yaml *map, co
 {
 	const char *said = source_text(source, map, what, "source", false);
 
+	if (source->name_count == 0)
+		return NULL; /* writ.yaml could not be read, which is said of writ.yaml */
 	for (size_t i = 0; i < source->name_count; i++)
 		if (strcmp(source->names[i], said ? said : stem) == 0)
 			return source->names[i];
