@@ -25,6 +25,7 @@ struct draft {
 	bool follows;			   /* read together with input->previous */
 	bool kept_measure;		   /* measures what the question before did */
 	bool kept_grouping;		   /* grouped as the question before */
+	bool kept_date;			   /* a date other than the metric's own */
 	struct buf kept;		   /* what was kept from it, for the note */
 	struct metric_query *query;	   /* owned */
 	struct plan *plan;		   /* owned */
@@ -83,6 +84,8 @@ bool follow_dimensions(struct draft *draft);
 bool follow_filters(struct draft *draft);
 bool follow_period(struct draft *draft); /* true if there was one */
 bool follow_shape(struct draft *draft);
+/* The date that the question before was about, where it was not the metric's own; or NULL. */
+const struct model_field *follow_date(struct draft *draft);
 /* Two periods were compared. */
 bool follow_compared(const struct draft *draft);
 /* The period of the question before; false: none, or it is open at one end. */
@@ -97,6 +100,11 @@ bool plan_shape(struct draft *draft);
 
 /* Are values of one field set against each other ("East with West")? */
 bool compares_values(const struct draft *draft);
+
+/* plan_date.c: the time field that a period or a grouping by time is about; or asks, or refuses. */
+/* NULL in *ret_field: each metric's own. */
+bool date_of_period(struct draft *draft, const char **ret_field);
+bool date_of_grouping(struct draft *draft, const char **ret_field);
 
 /* plan_period.c */
 bool plan_period(struct draft *draft);

@@ -124,3 +124,42 @@ bool intent_changes_data(const struct sentence *sentence, const struct items *it
 	}
 	return false;
 }
+
+static bool word_at_is(const struct sentence *sentence, size_t word, const char *const *list)
+{
+	return word < sentence->count && word_in(&sentence->items[word], list);
+}
+
+/* "show me the orders", "can I see", "I want": said of the asking, not of the data. */
+static bool only_polite(const struct sentence *sentence, size_t word)
+{
+	static const char *const to_me[] = {"show", "give", "tell", "let",     "get",
+					    "find", "list", "help", "display", NULL};
+	static const char *const may_i[] = {"can", "could", "may", "should", "shall", NULL};
+	static const char *const i_wish[] = {"want", "need",  "would", "like",	 "see", "know",
+					     "can",  "could", "look",  "should", NULL};
+
+	if (strcmp(sentence->items[word].text, "me") == 0)
+		return word > 0 && word_at_is(sentence, word - 1, to_me);
+	return (word > 0 && word_at_is(sentence, word - 1, may_i)) ||
+	       word_at_is(sentence, word + 1, i_wish);
+}
+
+size_t intent_unread_word(const struct sentence *sentence, const struct items *items)
+{
+	static const char *const own[] = {"my", NULL};
+	static const char *const asker[] = {"i", "me", NULL};
+	static const char *const places[] = {"where", "when", NULL};
+
+	for (size_t i = 0; i < items->count; i++) {
+		size_t word = items->list[i].first;
+
+		if (items->list[i].kind != ITEM_FILLER)
+			continue;
+		if (word_at_is(sentence, word, own) ||
+		    (word == 0 && word_at_is(sentence, word, places)) ||
+		    (word_at_is(sentence, word, asker) && !only_polite(sentence, word)))
+			return i;
+	}
+	return items->count;
+}

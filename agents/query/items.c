@@ -249,6 +249,16 @@ static void offer(struct candidate *best, const struct candidate *offered)
 				       offered->item.reading_count * sizeof(struct reading));
 }
 
+/* Little words that say a state where a state of that name is stored: "projects that are done". */
+static bool says_state(const struct word *word, const struct sentence *value)
+{
+	static const char *const states[] = {"done",   "left",	   "remaining", "made",
+					     "placed", "recorded", "working",	"performed",
+					     "called", "named",	   NULL};
+
+	return word_in(word, states) && strcmp(word->text, value->items[0].text) == 0;
+}
+
 /* A value spelled like a little word ("IT", "Other") is meant only when written as stored. */
 static bool value_is_meant(const struct sentence *sentence, const char *question, size_t at,
 			   const struct phrase *phrase)
@@ -259,6 +269,8 @@ static bool value_is_meant(const struct sentence *sentence, const char *question
 	if (phrase->words.count > 1 || word->quoted)
 		return true;
 	if (!word_is_filler(word) && !word->has_number)
+		return true;
+	if (says_state(word, &phrase->words))
 		return true;
 	if (word->kind == WORD_NUMBER)
 		return false;

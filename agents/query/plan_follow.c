@@ -286,6 +286,31 @@ bool follow_period(struct draft *draft)
 	return true;
 }
 
+/* "closed in September", "and in August?": the period is another, the date is not. */
+const struct model_field *follow_date(struct draft *draft)
+{
+	const struct metric_query *previous = draft->input->previous;
+	const struct model_field *field = NULL;
+	const char *id = NULL;
+
+	if (!draft->follows || !draft->kept_measure)
+		return NULL;
+	id = previous->period.set ? previous->period.field : NULL;
+	for (size_t i = 0; id == NULL && i < previous->dimension_count; i++)
+		if (previous->dimensions[i].bucket != BUCKET_NONE)
+			id = previous->dimensions[i].field;
+	if (id == NULL || (draft->metric_count > 0 && draft->metrics[0]->time != NULL &&
+			   strcmp(draft->metrics[0]->time, id) == 0))
+		return NULL;
+	field = model_field(draft->input->model, id);
+	if (field == NULL || !field_usable(draft, field))
+		return NULL;
+	if (!draft->kept_date)
+		kept(draft, "the date");
+	draft->kept_date = true;
+	return field;
+}
+
 bool follow_compared(const struct draft *draft)
 {
 	return draft->follows && draft->input->previous->compare.set;

@@ -437,6 +437,15 @@ static bool ask_any_metric(struct draft *draft)
 	return ask_metric(draft, choices, mem_str("The question does not say what is measured."));
 }
 
+/* "Team Leads per department": so many for each, of something. */
+static bool says_per(const struct draft *draft)
+{
+	for (size_t i = 0; i < draft->items.count; i++)
+		if (draft->roles.parts[i].role == ROLE_DIM && draft->roles.parts[i].averaged)
+			return true;
+	return false;
+}
+
 /* Does it speak of something measured, though it names no metric? */
 static bool measures(const struct draft *draft)
 {
@@ -444,7 +453,7 @@ static bool measures(const struct draft *draft)
 
 	return roles->super != SUPER_NONE || roles->share || roles->counts || roles->average || roles->compare ||
 	       roles->previous || roles->year_ago || roles->over_time || period_items(draft) > 0 ||
-	       draft_choice(draft, "metric") != NULL;
+	       draft_choice(draft, "metric") != NULL || says_per(draft);
 }
 
 static bool needs_metric(const struct draft *draft)

@@ -111,58 +111,6 @@ static bool answered_period(struct draft *draft, struct period *period, bool *re
 	return true;
 }
 
-/* The only other time field in reach, for metrics without a date of their own. */
-static const struct model_field *only_time_field(const struct draft *draft)
-{
-	const struct model *model = draft->input->model;
-	const struct model_field *only = NULL;
-
-	for (size_t i = 0; i < model_dataset_count(model); i++) {
-		const struct model_dataset *dataset = model_dataset_at(model, i);
-
-		for (size_t j = 0; j < dataset->field_count; j++) {
-			const struct model_field *field = &dataset->fields[j];
-
-			if (!field->is_time || !field_usable(draft, field))
-				continue;
-			if (only != NULL)
-				return NULL;
-			only = field;
-		}
-	}
-	return only;
-}
-
-/* Which field the period is about: named in the question, else the metrics' own. */
-static bool period_field(struct draft *draft, const char **ret_field)
-{
-	size_t named = roles_nth(&draft->roles, &draft->items, ROLE_TIME, 0);
-	const struct model_field *field = NULL;
-	bool dated = true;
-
-	*ret_field = NULL;
-	if (named != NO_ITEM) {
-		if (!settle_noun(draft, named, &field))
-			return false;
-		*ret_field = field->id;
-		return true;
-	}
-	for (size_t i = 0; i < draft->metric_count; i++)
-		dated = dated && draft->metrics[i]->time != NULL;
-	if (dated && draft->metric_count > 0)
-		return true;
-	field = only_time_field(draft);
-	if (field == NULL)
-		return draft_refuse(
-			draft, "period",
-			mem_format("%s has no date, so it cannot be limited to a period.",
-				   draft->metric_count > 0 ? draft->metrics[0]->label
-							   : "This listing"),
-			mem_str("Ask without a period."));
-	*ret_field = field->id;
-	return true;
-}
-
 /* A period that is not over says less than its name: the answer must tell. */
 static void note_today(struct draft *draft, const struct period *period, const char *from,
 		       const char *to)
@@ -223,7 +171,7 @@ static bool set_compared(struct draft *draft, const struct period *a, const stru
 				     "both periods of a comparison need a beginning and an end");
 	if (date_compare(a->from, b->from) == 0 && date_compare(a->to, b->to) == 0)
 		return refuse_period(draft, "both periods of the comparison are the same");
-	return period_field(draft, &field) &&
+	return date_of_period(draft, &field) &&
 	       set_period(draft, &draft->query->period, later, field) &&
 	       set_period(draft, &draft->query->compare, earlier, NULL);
 }
@@ -241,7 +189,7 @@ static bool set_stepwise(struct draft *draft, const struct period *period)
 	draft->query->stepwise = true;
 	if (period == NULL)
 		return true;
-	return period_field(draft, &field) &&
+	return date_of_period(draft, &field) &&
 	       set_period(draft, &draft->query->period, period, field);
 }
 
@@ -270,7 +218,7 @@ static bool set_one(struct draft *draft, const struct period *period)
 					      other.label));
 		return set_compared(draft, period, &other);
 	}
-	if (!period_field(draft, &field))
+	if (!date_of_period(draft, &field))
 		return false;
 	return set_period(draft, &draft->query->period, period, field);
 }
@@ -280,7 +228,7 @@ static bool no_period(struct draft *draft)
 	struct json *choices = NULL;
 	bool dated = draft->metric_count > 0 && draft->metrics[0]->time != NULL;
 
-	if (roles_count(&draft->roles, &draft->items, ROLE_TIME) > 0)
+	if (roles_count(&draft->roles, &draft->items, ROLE_TIME) > 0 && !by_time(draft))
 		return refuse_period(draft, "a date is named, but no period for it");
 	if (dated && by_time(draft) && draft->metric_count == 1 && !compares_values(draft) &&
 	    (draft->roles.previous || draft->roles.year_ago || asks_growth(draft))) {

@@ -33,36 +33,6 @@ void add_dimension(struct draft *draft, const char *field, enum time_bucket buck
 		metric_query_add_dimension(draft->query, field, bucket);
 }
 
-/* The time field that all metrics are dated by; each by its own when they differ. */
-static bool common_time(struct draft *draft, const char **ret_field)
-{
-	bool differ = false;
-
-	for (size_t i = 0; i < draft->metric_count; i++) {
-		const struct model_metric *metric = draft->metrics[i];
-
-		if (metric->time == NULL)
-			return draft_refuse(
-				draft, "period",
-				mem_format("%s has no date to group by.", metric->label),
-				metrics_text(draft));
-		differ = differ || strcmp(metric->time, draft->metrics[0]->time) != 0;
-		if (differ && metric->dataset == draft->metrics[0]->dataset)
-			return draft_refuse(draft, "period",
-					    mem_format("%s and %s are dated by different fields.",
-						       draft->metrics[0]->label, metric->label),
-					    mem_str("Ask for one metric at a time."));
-	}
-	if (draft->metric_count == 0)
-		return draft_refuse(draft, "unsupported",
-				    mem_str("A listing cannot be grouped by time."),
-				    metrics_text(draft));
-	if (differ)
-		draft_note(draft, "time.own", mem_str("Each metric is dated by its own date."));
-	*ret_field = differ ? QUERY_TIME : draft->metrics[0]->time;
-	return true;
-}
-
 static bool dimension_unit(struct draft *draft, size_t item)
 {
 	const char *field = NULL;
@@ -78,7 +48,7 @@ static bool dimension_unit(struct draft *draft, size_t item)
 		return draft_refuse(draft, "undefined",
 				    mem_str("No fiscal year is defined for this data."),
 				    mem_str("Ask by quarter or year of the calendar."));
-	if (!common_time(draft, &field))
+	if (!date_of_grouping(draft, &field))
 		return false;
 	add_dimension(draft, field, bucket_of(draft->items.list[item].unit));
 	return true;
@@ -136,7 +106,7 @@ static bool shape_over_time(struct draft *draft)
 			return true;
 	if (!draft->roles.over_time)
 		return true;
-	if (!common_time(draft, &field))
+	if (!date_of_grouping(draft, &field))
 		return false;
 	for (size_t i = UNIT_DAY; choice != NULL && i <= UNIT_YEAR; i++)
 		if (strcmp(choice, names[i]) == 0) {
@@ -188,6 +158,8 @@ static bool ask_dimension(struct draft *draft, const char *part, bool names_only
 	struct json *choices = choices_new();
 
 	add_dimension_choices(draft, choices, names_only);
+	if (json_len(choices) == 0 && names_only)
+		add_dimension_choices(draft, choices, false);
 	if (json_len(choices) == 0) {
 		json_free(choices);
 		return draft_refuse(draft, "unsupported",
@@ -282,6 +254,24 @@ bool compares_values(const struct draft *draft)
 	return draft->roles.compare && compared_field(draft, &more) != NULL;
 }
 
+/* "percentage of issues that are open per project": of all issues of each project, which cannot be
+ * asked yet; "share of open issues by project" is of all that are open. */
+static bool shares_of_each(const struct draft *draft)
+{
+	static const char *const links[] = {"that", "which", "who", NULL};
+
+	for (size_t i = 2; i < draft->items.count; i++) {
+		const struct item *verb = &draft->items.list[i - 1];
+		const struct item *link = &draft->items.list[i - 2];
+
+		if (draft->roles.parts[i].role == ROLE_VALUE && verb->kind == ITEM_FILLER &&
+		    link->kind == ITEM_FILLER &&
+		    word_in(&draft->sentence.items[link->first], links))
+			return true;
+	}
+	return false;
+}
+
 static bool shape_share(struct draft *draft)
 {
 	size_t count = 0;
@@ -294,6 +284,11 @@ static bool shape_share(struct draft *draft)
 				    mem_str("A share can be given for one metric that adds up."),
 				    mem_str("Ask for one metric and its share by one dimension."));
 	draft->query->share = true;
+	if (draft->query->dimension_count > 0 && shares_of_each(draft))
+		return draft_refuse(draft, "unsupported",
+				    mem_str("A share within each group cannot be asked yet."),
+				    mem_str("Ask for the figures by both, or for the share of "
+					    "each group in the whole."));
 	if (draft->query->dimension_count > 0)
 		return true;
 	if (field == NULL)
@@ -343,6 +338,36 @@ static bool shape_average(struct draft *draft)
 	if (field == NULL)
 		return ask_dimension(draft, "per", true, "An average per what?");
 	draft->query->average_per = mem_str(field->id);
+	return true;
+}
+
+/* "total", but not "overview" and its like, which only call for figures. */
+static bool says_total(const struct draft *draft)
+{
+	static const char *const words[] = {"total",	"totals",     "sum",
+					    "combined", "altogether", NULL};
+
+	for (size_t i = 0; i < draft->items.count; i++) {
+		const struct item *item = &draft->items.list[i];
+
+		if (!item_is_op(item, OPW_TOTAL))
+			continue;
+		for (size_t j = 0; j < item->count; j++)
+			if (word_in(&draft->sentence.items[item->first + j], words))
+				return true;
+	}
+	return false;
+}
+
+static bool shape_total(struct draft *draft)
+{
+	for (size_t i = 0; i < draft->metric_count; i++)
+		if (metric_is_average(draft->metrics[i]) && says_total(draft))
+			return draft_refuse(
+				draft, "undefined",
+				mem_format("A total is asked for, and %s is an average.",
+					   draft->metrics[i]->label),
+				metrics_text(draft));
 	return true;
 }
 
@@ -512,6 +537,6 @@ static bool shape_conditions(struct draft *draft)
 bool plan_shape(struct draft *draft)
 {
 	return shape_over_time(draft) && shape_who(draft) && shape_share(draft) &&
-	       shape_compared_values(draft) && shape_average(draft) && shape_distinct(draft) &&
-	       shape_super(draft) && shape_conditions(draft);
+	       shape_compared_values(draft) && shape_average(draft) && shape_total(draft) &&
+	       shape_distinct(draft) && shape_super(draft) && shape_conditions(draft);
 }

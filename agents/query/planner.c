@@ -6,6 +6,7 @@
 #include "agents/query/planner.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "agents/query/metrics/compile.h"
 #include "agents/query/draft.h"
@@ -21,6 +22,26 @@ static bool check_intent(struct draft *draft)
 	return draft_refuse(draft, "change",
 			    mem_str("This asks for data to be changed. I can only read."),
 			    mem_str("Ask a question about the data instead."));
+}
+
+/* Who asks is no value of the data here, and a place or time is asked for by its name. */
+static bool check_unread(struct draft *draft)
+{
+	size_t item = intent_unread_word(&draft->sentence, &draft->items);
+	CLEANUP(mem_freep) char *text = NULL;
+	bool first = item == 0;
+
+	if (item == draft->items.count)
+		return true;
+	text = draft_text(draft, item, 1);
+	return draft_refuse(
+		draft, "unclear",
+		first && strcasecmp(text, "my") != 0 && strcasecmp(text, "i") != 0
+			? mem_format("\"%s\" does not say what is to be shown.", text)
+			: mem_format("\"%s\" means whoever asks, and the data does not say who "
+				     "that is.",
+				     text),
+		mem_str("Name the person, or the field that is asked for."));
 }
 
 static bool check_roles(struct draft *draft)
@@ -111,11 +132,53 @@ static bool check_listing(struct draft *draft)
 			    metrics_text(draft));
 }
 
+static bool names_dataset(const struct draft *draft, const char *name)
+{
+	for (size_t i = 0; i < draft->items.count; i++) {
+		const struct item *item = &draft->items.list[i];
+
+		for (size_t j = 0; j < item->reading_count; j++) {
+			const struct reading *reading = &item->readings[j];
+
+			if (reading->deed) /* "who ordered gizmos" */
+				return true;
+			if ((reading->kind == READ_DATASET &&
+			     strcmp(reading->dataset->name, name) == 0) ||
+			    ((reading->kind == READ_METRIC || reading->kind == READ_COUNT) &&
+			     strcmp(reading->metric->dataset->name, name) == 0))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A listing whose fields meet only in the rows of something that the question does not speak of:
+ * "projects of the Sales department" are not those with an issue that someone in Sales has. */
+static bool check_listed_through(struct draft *draft, const struct compiled_query *compiled)
+{
+	const char *base = json_get_str(compiled->plan, "dataset");
+	const struct metric_query *query = draft->query;
+
+	if (!draft->listing || draft->follows || base == NULL || names_dataset(draft, base))
+		return true;
+	for (size_t i = 0; i < query->dimension_count; i++)
+		if (strcmp(model_field(draft->input->model, query->dimensions[i].field)
+				   ->dataset->name,
+			   base) == 0)
+			return true;
+	return draft_refuse(draft, "unclear",
+			    mem_format("What is to be listed and what it is filtered on meet only "
+				       "in %s, which the question does not speak of.",
+				       base),
+			    dimensions_text(draft));
+}
+
 /* What cannot be made sound SQL is no plan; a named column is only known to the database. */
 static bool check_compiles(struct draft *draft)
 {
 	struct compiled_query *compiled = NULL;
 	struct err err = {0};
+	bool sound = true;
 
 	if (draft->plan->column != NULL)
 		return true;
@@ -123,8 +186,9 @@ static bool check_compiles(struct draft *draft)
 		return draft_refuse(draft, "unsupported",
 				    mem_format("There is no sound query for this: %s.", err.text),
 				    mem_str("Ask for one thing at a time."));
+	sound = check_listed_through(draft, compiled);
 	compiled_query_free(compiled);
-	return true;
+	return sound;
 }
 
 typedef bool step_fn(struct draft *draft);
@@ -132,10 +196,10 @@ typedef bool step_fn(struct draft *draft);
 static void run(struct draft *draft)
 {
 	static step_fn *const steps[] = {
-		check_intent,  plan_column,	plan_unknown_words, check_roles,   plan_metrics,
-		add_metrics,   plan_dimensions, follow_dimensions,  settle_values, plan_lookup,
-		plan_filters,  follow_filters,	plan_period,	    plan_shape,	   follow_shape,
-		check_listing, check_compiles,
+		check_intent, plan_column,   plan_unknown_words, check_unread,	    check_roles,
+		plan_metrics, add_metrics,   plan_dimensions,	 follow_dimensions, settle_values,
+		plan_lookup,  plan_filters,  follow_filters,	 plan_period,	    plan_shape,
+		follow_shape, check_listing, check_compiles,
 	};
 
 	draft->plan->kind = PLAN_QUERY;

@@ -151,6 +151,15 @@ static void place_grouped(struct walk *walk, size_t i)
 	place(walk, i, walk_has_dims(walk) || !item_is_noun(item) ? ROLE_METRIC : ROLE_DIM, false);
 }
 
+/* "which Team Leads have open issues": the things that have the value, not named as such. */
+static bool is_asked_for(const struct walk *walk, size_t i)
+{
+	const struct item *next = walk_item(walk, i + 1);
+
+	return i > 0 && walk_is(walk, i - 1, "which") && next != NULL &&
+	       next->kind == ITEM_FILLER && walk->roles->parts[i].qualifier == NO_ITEM;
+}
+
 /* "customers ordered": nothing but the deed is said, so it names the rows spoken of. */
 static bool is_deed(const struct item *item)
 {
@@ -170,6 +179,8 @@ static void walk_model(struct walk *walk, size_t i)
 	}
 
 	if (walk->roles->parts[i].role == ROLE_VALUE) {
+		if (is_asked_for(walk, i))
+			walk_bad(walk, i, "it is a value, and it is not said of what");
 		walk->group_open = false;
 		walk->per_open = false;
 		return; /* "how many completed orders": what is due stays due */

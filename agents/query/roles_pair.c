@@ -226,17 +226,48 @@ bool item_has_time(const struct item *item)
 	return false;
 }
 
+/* "were closed", "got closed": what happened, where "are closed" is how it stands. */
+static bool behind_happening(const struct walk *walk, size_t i)
+{
+	static const char *const verbs[] = {"was", "were", "got", "been", "being", "get", NULL};
+
+	return i > 0 && walk_item(walk, i - 1)->count == 1 &&
+	       word_in(walk_word(walk, i - 1), verbs);
+}
+
+static bool has_period(const struct walk *walk)
+{
+	for (size_t i = 0; i < walk->items->count; i++)
+		if (walk_item(walk, i)->kind == ITEM_PERIOD)
+			return true;
+	return false;
+}
+
+/* Is the name of a date meant as one: "closed last month", "closed by month", "In May, how many
+ * were closed"? */
+static bool meant_as_date(const struct walk *walk, size_t i)
+{
+	const struct item *next = walk_item(walk, i + 1);
+	const struct item *second = walk_item(walk, i + 2);
+
+	if (next != NULL && next->kind == ITEM_PERIOD)
+		return true;
+	if (next != NULL && second != NULL && second->kind == ITEM_UNIT &&
+	    (item_is_op(next, OPW_GROUP) || item_is_op(next, OPW_PER)))
+		return true;
+	return behind_happening(walk, i) && has_period(walk);
+}
+
 /* A word that is a name as well is a value only in quotes or beside the noun it belongs to. In
  * "closed last month" it is the date of closing, in "closed issues" it is the status. */
 static bool meant_as_value(const struct walk *walk, size_t i)
 {
 	const struct item *item = walk_item(walk, i);
-	const struct item *next = walk_item(walk, i + 1);
 
 	if (!item_is_value(item))
 		return false;
 	if (item_has_time(item))
-		return next == NULL || next->kind != ITEM_PERIOD;
+		return !meant_as_date(walk, i);
 	if (!item_is_noun(item) && !item_names_metric(item))
 		return true;
 	return walk_word(walk, i)->quoted || find_qualifier(walk, i) != NO_ITEM;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "agents/query/metrics/gaps.h"
 #include "agents/query/agent_internal.h"
 #include "agents/query/check/sanity.h"
 #include "agents/query/freshness.h"
@@ -19,8 +20,22 @@ static int64_t attempts_max(const struct query_agent *agent)
 
 /* ---- running, and what comes after ---- */
 
+/* A list by time leaves out the steps in which nothing happened: that is said. */
+static void flag_gaps(struct query_agent *agent)
+{
+	CLEANUP(mem_freep) char *gaps = NULL;
+
+	if (agent->compiled == NULL || agent->plan == NULL || agent->seeded_attempt)
+		return;
+	gaps = query_gaps(agent->plan->query, json_get(agent->outcome.result, "rows"),
+			  agent->today);
+	if (gaps != NULL)
+		agent_flag(agent, "result.gaps", "note", gaps);
+}
+
 static void complete(struct query_agent *agent)
 {
+	flag_gaps(agent);
 	agent_end(agent, "completed", NULL, NULL);
 }
 

@@ -37,7 +37,8 @@ static struct json *metric_of(const struct query_agent *agent, const char *name)
 		return NULL;
 	json = json_object();
 	json_set_str(json, "metric", metric->name);
-	json_set_str(json, "definition", metric->definition);
+	json_set_str(json, "definition",
+		     metric->description[0] != '\0' ? metric->description : metric->definition);
 	json_set_str(json, "source", metric->at);
 	return json;
 }
@@ -117,7 +118,11 @@ void serve_columns(struct query_agent *agent)
 		struct json *column = json_object();
 
 		json_set_str(column, "name", json_str(name));
-		json_set_str(column, "label", json_str(name));
+		CLEANUP(mem_freep) char *label = mem_str(json_str(name));
+
+		for (char *at = label; *at != '\0'; at++)
+			*at = *at == '_' ? ' ' : *at; /* net_sales: in words as elsewhere */
+		json_set_str(column, "label", label);
 		json_set_str(column, "role", number ? "measure" : "dimension");
 		json_set_str(column, "type", strcmp(type, "real") == 0 ? "decimal" : type);
 		json_set_int(column, "decimals", strcmp(type, "real") == 0 ? 2 : 0);

@@ -83,7 +83,9 @@ bool metric_is_count(const struct model_metric *metric)
 
 bool metric_is_average(const struct model_metric *metric)
 {
-	return starts_with_word(metric->definition, "AVG");
+	return starts_with_word(metric->definition, "AVG") ||
+	       starts_with_word(metric->label, "average") ||
+	       starts_with_word(metric->label, "mean");
 }
 
 /* "number of orders", "order count" -> "orders". False when nothing or everything is dropped. */

@@ -54,6 +54,7 @@ void vocabulary_clear(struct vocabulary *vocabulary);
 
 /* The metric counts rows or distinct things. */
 bool metric_is_count(const struct model_metric *metric);
+/* It is one by its expression or by its name: "average order value". */
 bool metric_is_average(const struct model_metric *metric);
 
 /* The field whose values name the rows of a dataset; NULL when none or several could. */

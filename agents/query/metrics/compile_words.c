@@ -334,8 +334,9 @@ static struct json *all_missing(const struct compiler *compiler)
 	}
 	if (compiler->per) {
 		CLEANUP(mem_freep)
-		char *text =
-			mem_format("only a %s with rows enters the average", compiler->per->label);
+		char *text = mem_format("only %s %s with rows enters the average",
+					strchr("aeiouAEIOU", compiler->per->label[0]) ? "an" : "a",
+					compiler->per->label);
 
 		add_once(list, text);
 	}
@@ -355,16 +356,55 @@ static void join_texts(const struct json *list, struct buf *out)
 	json_each(item, list) buf_addf(out, "%s%s", out->len ? ", " : "", json_str(item));
 }
 
+/* Where rows carry several dates, it is said which one counts. */
+static bool several_dates(const struct model_dataset *dataset)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < dataset->field_count; i++)
+		count += dataset->fields[i].is_time ? 1 : 0;
+	return count > 1;
+}
+
+/* The date that the period is about; NULL when there is none, or each part has its own. */
+static const struct model_field *the_date(const struct compiler *compiler)
+{
+	for (size_t i = 1; i < compiler->part_count; i++)
+		if (compiler->parts[i].time != compiler->parts[0].time)
+			return NULL;
+	return compiler->query->period.set && compiler->part_count > 0 ? compiler->parts[0].time
+								       : NULL;
+}
+
+/* "dated by closed on", when no period of that date says it already. */
+static void add_date_words(const struct compiler *compiler, struct buf *out)
+{
+	for (size_t i = 0; i < compiler->dimension_count; i++) {
+		const struct compiled_dimension *dimension = &compiler->dimensions[i];
+
+		if (dimension->bucket == BUCKET_NONE || dimension->field == NULL ||
+		    dimension->field == the_date(compiler) ||
+		    !several_dates(dimension->field->dataset))
+			continue;
+		buf_addf(out, "%sdated by %s", out->len ? ", " : "", dimension->field->label);
+		return;
+	}
+}
+
 static void add_period_words(const struct compiler *compiler, struct buf *out)
 {
 	const struct metric_query *query = compiler->query;
+	const struct model_field *date = the_date(compiler);
 	CLEANUP(mem_freep) char *now = NULL;
 	CLEANUP(mem_freep) char *before = NULL;
 
 	if (!query->period.set)
 		return;
 	now = period_words(&query->period);
-	buf_addf(out, "%s%s", out->len ? ", " : "", now);
+	buf_add_str(out, out->len ? ", " : "");
+	if (date != NULL && several_dates(date->dataset))
+		buf_addf(out, "%s ", date->label);
+	buf_add_str(out, now);
 	if (!query->compare.set)
 		return;
 	before = period_words(&query->compare);
@@ -410,6 +450,7 @@ static void add_words(const struct compiler *compiler, struct compiled_query *co
 	for (size_t i = 0; i < compiler->metric_count; i++)
 		json_push(metrics, metric_json(compiler->metrics[i]));
 	join_texts(filters, &sentence);
+	add_date_words(compiler, &sentence);
 	add_period_words(compiler, &sentence);
 	add_zone_words(compiler, &sentence);
 	add_unit_words(compiler, &sentence);
