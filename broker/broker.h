@@ -30,6 +30,7 @@
 #include "broker/handles.h"
 #include "broker/limiter.h"
 #include "broker/signer_client.h"
+#include "broker/sinks.h"
 #include "broker/timer.h"
 #include "broker/token_cache.h"
 #include "broker/token_store.h"
@@ -178,6 +179,7 @@ struct broker {
 	struct limiter *limiter;
 	struct signer_client *signer;
 	struct connectors connectors;
+	struct sinks sinks;
 	struct audit *audit; /* NULL until the signer told its keys */
 	struct lane *control;
 	struct lane *orchestrator; /* NULL while there is none */

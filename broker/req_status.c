@@ -98,6 +98,8 @@ void req_status(struct peer *peer, int64_t id, const struct json *params)
 	json_set(result, "policy", policy_status(broker));
 	json_set(result, "audit", audit_status(broker));
 	json_set(result, "connectors", connector_status(broker));
+	if (broker->sinks.count > 0)
+		json_set(result, "sinks", sinks_status(&broker->sinks));
 	json_set_str(result, "signer", signer_client_up(broker->signer) ? "up" : "down");
 	json_set_int(result, "sessions", (int64_t)broker->session_count);
 	json_set_int(result, "calls", (int64_t)broker->calls.live);

@@ -27,6 +27,7 @@ static void close_all(struct broker *broker)
 		return;
 	broker->phase = PHASE_CLOSED;
 	connectors_clear(&broker->connectors);
+	sinks_clear(&broker->sinks);
 	signer_client_free(TAKE(broker->signer));
 	lane_close(TAKE(broker->orchestrator));
 	lane_close(TAKE(broker->control));
@@ -277,6 +278,12 @@ static int attach(struct broker *broker, const struct json *message, int fd, str
 
 	if (strcmp(what, "signer") == 0) {
 		signer_client_attach(broker->signer, fd);
+	} else if (strcmp(what, "sink") == 0) {
+		if (json_want_str(message, "name", &name, err) < 0) {
+			close(fd);
+			return -1;
+		}
+		return sinks_attach(broker, name, fd, err);
 	} else if (strcmp(what, "orchestrator") == 0) {
 		attach_orchestrator(broker, fd);
 	} else if (strcmp(what, "connector") == 0) {

@@ -14,9 +14,10 @@
 void programs_init(struct programs *programs, const struct json *config)
 {
 	const struct json *sources = json_get(config, "sources");
+	const struct json *sinks = json_get(config, "sinks");
 	struct program *program;
 
-	programs->items = mem_array(3 + json_len(sources), sizeof(*program));
+	programs->items = mem_array(3 + json_len(sources) + json_len(sinks), sizeof(*program));
 	program = programs->items;
 	(program++)->kind = PROGRAM_BROKER;
 	(program++)->kind = PROGRAM_SIGNER;
@@ -28,6 +29,14 @@ void programs_init(struct programs *programs, const struct json *config)
 		program++;
 	}
 	(program++)->kind = PROGRAM_ORCHESTRATOR;
+	json_each(sink, sinks)
+	{
+		program->kind = PROGRAM_SINK;
+		program->name = json_key(sink);
+		program->source = json_get_str(sink, "path");
+		program->sink = json_get_str(sink, "kind");
+		program++;
+	}
 	programs->count = (size_t)(program - programs->items);
 }
 
@@ -80,6 +89,8 @@ static const char *program_file(enum program_kind kind)
 		return "writ-sqlite";
 	case PROGRAM_ORCHESTRATOR:
 		return "writ-orchestrator";
+	case PROGRAM_SINK:
+		return "writ-sink";
 	}
 	return NULL;
 }
@@ -100,6 +111,8 @@ static const struct spawn_user *role_of(const struct program_roles *roles, enum 
 		return &roles->users[ROLE_SQLITE];
 	case PROGRAM_ORCHESTRATOR:
 		return &roles->users[ROLE_ORCHESTRATOR];
+	case PROGRAM_SINK: /* whoever writes the log may read it */
+		return &roles->users[ROLE_BROKER];
 	}
 	return NULL;
 }
@@ -116,6 +129,11 @@ static int start_program(struct programs *programs, struct program *program, con
 		args[count++] = program->source;
 	} else {
 		args[count++] = programs->workspace;
+	}
+	if (program->kind == PROGRAM_SINK) {
+		args[count++] = program->name;
+		args[count++] = program->sink;
+		args[count++] = program->source;
 	}
 	if (program->kind == PROGRAM_BROKER && programs->until_idle)
 		args[count++] = "--until-idle";
@@ -165,6 +183,10 @@ static struct json *attach_message(const struct program *program)
 		json_set_str(message, "attach", "connector");
 		json_set_str(message, "name", program->name);
 		json_set_str(message, "kind", "sqlite");
+		break;
+	case PROGRAM_SINK:
+		json_set_str(message, "attach", "sink");
+		json_set_str(message, "name", program->name);
 		break;
 	case PROGRAM_BROKER:
 		break;

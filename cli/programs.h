@@ -13,12 +13,19 @@
 #include "base/json.h"
 #include "cli/program_roles.h"
 
-enum program_kind { PROGRAM_BROKER, PROGRAM_SIGNER, PROGRAM_CONNECTOR, PROGRAM_ORCHESTRATOR };
+enum program_kind {
+	PROGRAM_BROKER,
+	PROGRAM_SIGNER,
+	PROGRAM_CONNECTOR,
+	PROGRAM_ORCHESTRATOR,
+	PROGRAM_SINK
+};
 
 struct program {
 	enum program_kind kind;
-	const char *name;   /* of the source, for a connector; owned by config */
-	const char *source; /* path of the source, for a connector; owned by config */
+	const char *name;   /* of the source or sink; owned by config */
+	const char *source; /* path of the source or sink; owned by config */
+	const char *sink;   /* kind, for a sink; owned by config */
 	pid_t pid;	    /* 0: not running */
 	int64_t started_us;
 	int64_t start_after_us; /* when not running: not before this */

@@ -85,8 +85,8 @@ static void on_broker_end(struct supervisor *supervisor, struct program *broker,
  * cannot be used do not. */
 static void on_other_end(struct supervisor *supervisor, struct program *program, int status)
 {
-	if (program->kind != PROGRAM_CONNECTOR && WIFEXITED(status) &&
-	    is_final(WEXITSTATUS(status)) && !supervisor->stopping) {
+	if (program->kind != PROGRAM_CONNECTOR && program->kind != PROGRAM_SINK &&
+	    WIFEXITED(status) && is_final(WEXITSTATUS(status)) && !supervisor->stopping) {
 		supervisor->exit_code = WEXITSTATUS(status);
 		stop(supervisor);
 	}

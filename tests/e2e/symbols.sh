@@ -8,10 +8,11 @@ never() { # PROGRAM WORD...
 never writ-broker libyaml libcurl libmicrohttpd libpq libpg_query
 never writ-signer libuv libyaml libcurl libsqlite3 libpg_query
 never writ-sqlite libyaml libcurl libpg_query
+never writ-sink libuv libyaml libcurl libsqlite3 libpg_query
 never writ-orchestrator libyaml libcurl
 never writ libcurl libpg_query libsqlite3
 # Signing with a secret key is in the signer alone.
-for program in writ writ-broker writ-sqlite writ-orchestrator; do
+for program in writ writ-broker writ-sqlite writ-sink writ-orchestrator; do
 	is "$program cannot sign" "$(nm -D "$WRIT_PLACE/bin/$program" | grep -c 'crypto_sign_\(detached\|seed_keypair\|ed25519_detached\)$')" 0
 done
 isnt "writ-signer can" "$(nm -D "$WRIT_PLACE/bin/writ-signer" | grep -c 'crypto_sign.*detached')" 0

@@ -266,7 +266,7 @@ void fx_turn(struct fx *fx, int turn, const char *what)
 		begun_us = clock_mono_us();
 	if (turn > 25000 && clock_mono_us() - begun_us > FX_PATIENCE_US)
 		fail_msg("never: %s", what);
-	if (uv_run(&fx->loop, UV_RUN_NOWAIT) == 0 && turn > 1000)
+	if (uv_run(&fx->loop, UV_RUN_NOWAIT) == 0 && turn > 25000)
 		fail_msg("the loop ended; never: %s", what);
 	usleep(200);
 }
