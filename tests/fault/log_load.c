@@ -6,6 +6,9 @@
  *
  *   opened_ms append_p50_us append_p99_us records_per_s
  *
+ * log_load FOLDER - - COUNT disk: the disk alone, for comparison: so many times 512 bytes appended
+ * and synced (fdatasync); prints the median in microseconds.
+ *
  * The size of segments comes from LOG_SEGMENT_BYTES. Exits 0 after a clean stop, 65 when the log is
  * damaged, 74 when it stopped.
  */
@@ -239,6 +242,30 @@ static void prepare(struct load *load, const char *workspace)
 		load->sent[i].load = load;
 }
 
+static int time_disk(const char *folder, size_t count)
+{
+	CLEANUP(mem_freep) char *path = mem_format("%s/disk-test", folder);
+	CLEANUP(mem_freep) uint32_t *took_us = mem_array(count, sizeof(*took_us));
+	static const char bytes[512];
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t before = clock_mono_us();
+
+		if (fd < 0 || write(fd, bytes, sizeof(bytes)) != (ssize_t)sizeof(bytes) ||
+		    fdatasync(fd) < 0) {
+			perror(path);
+			return 1;
+		}
+		took_us[i] = (uint32_t)(clock_mono_us() - before);
+	}
+	qsort(took_us, count, sizeof(*took_us), compare_times);
+	printf("%u\n", took_us[count / 2]);
+	close(fd);
+	unlink(path);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct load load = {.exit_code = 0};
@@ -251,6 +278,8 @@ int main(int argc, char **argv)
 	crypto_init();
 	load.in_flight = strtoul(argv[3], NULL, 10);
 	load.count = strtoull(argv[4], NULL, 10);
+	if (argc > 5 && strcmp(argv[5], "disk") == 0)
+		return load.count == 0 ? 2 : time_disk(argv[1], load.count);
 	load.acked = argc > 5;
 	load.sent = mem_array(load.in_flight + 1, sizeof(*load.sent));
 	load.took_us =
