@@ -300,6 +300,27 @@ static void on_resumed(void *data, const struct json *result, const struct err *
 	disagree(client, &why);
 }
 
+/* What the log asked of the last signer and was never sent would not go on from where this one
+ * stands: the log asks anew. */
+static void drop_of_the_log(struct signer_client *client)
+{
+	struct request **link = &client->waiting;
+	struct err err;
+
+	err_set(&err, ERR_UNAVAILABLE, "another signer is there now");
+	while (*link != NULL) {
+		struct request *request = *link;
+
+		if (strcmp(request->method, "head.sign") != 0 &&
+		    strcmp(request->method, "epoch.roll") != 0) {
+			link = &request->next;
+			continue;
+		}
+		*link = request->next;
+		request_fail(request, &err);
+	}
+}
+
 void signer_client_resume(struct signer_client *client, struct audit *audit)
 {
 	uint8_t peaks[AUDIT_PEAKS_MAX][SHA256_LEN];
@@ -309,6 +330,7 @@ void signer_client_resume(struct signer_client *client, struct audit *audit)
 	struct json *list = json_array();
 	char hex[SHA256_HEX_LEN + 1];
 
+	drop_of_the_log(client);
 	for (size_t i = 0; i < count; i++) {
 		hex_write(peaks[i], SHA256_LEN, hex);
 		json_push_str(list, hex);

@@ -91,7 +91,8 @@ MUST_CHECK int audit_open(uv_loop_t *loop, const struct audit_options *options,
  * The head a signer resumes from that signed last at that size: its peaks, largest first; returns
  * their number (at most AUDIT_PEAKS_MAX). Records behind it are signed (again) by the next
  * sign_head(), which comes from the loop: send head.resume before the loop runs (one channel keeps
- * the order). A last that is neither of the published nor of a later head gives the newest one,
+ * the order). What was asked of the signer before and is not answered yet counts for nothing from
+ * now on: let it fail, and it is asked anew. A last that is neither of the published nor of a later head gives the newest one,
  * which that signer refuses. epoch: the signer's; copied.
  */
 #define AUDIT_PEAKS_MAX 64

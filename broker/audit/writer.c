@@ -391,6 +391,20 @@ void audit_free(struct audit *audit)
 	mem_free(audit);
 }
 
+/* To the front of those that wait for a signature. */
+static void take_back(struct audit *audit, const uint8_t (*leaves)[SHA256_LEN], size_t count)
+{
+	if (count == 0)
+		return;
+	audit->unsigned_leaves =
+		mem_grow(audit->unsigned_leaves, (audit->unsigned_count + count) * SHA256_LEN);
+	memmove(audit->unsigned_leaves + count, audit->unsigned_leaves,
+		audit->unsigned_count * SHA256_LEN);
+	memcpy(audit->unsigned_leaves, leaves, count * SHA256_LEN);
+	audit->unsigned_count += count;
+	audit->unsigned_room = audit->unsigned_count;
+}
+
 /* The signed records behind its last head go back to those that wait for a signature. */
 static bool go_back_to(struct audit *audit, uint64_t last)
 {
@@ -405,14 +419,8 @@ static bool go_back_to(struct audit *audit, uint64_t last)
 		return true;
 	for (size_t i = 0; i < keep; i++)
 		tree_add(&tree, audit->kept_leaves[i]);
-	audit->unsigned_leaves =
-		mem_grow(audit->unsigned_leaves, (audit->unsigned_count + back + 1) * SHA256_LEN);
-	memmove(audit->unsigned_leaves + back, audit->unsigned_leaves,
-		audit->unsigned_count * SHA256_LEN);
-	memcpy(audit->unsigned_leaves, audit->kept_leaves + keep, back * SHA256_LEN);
-	audit->unsigned_count += back;
-	audit->unsigned_room = audit->unsigned_count + 1;
-	audit->signed_again = back;
+	take_back(audit, (const uint8_t(*)[SHA256_LEN])audit->kept_leaves + keep, back);
+	audit->signed_again = (size_t)(audit->tiles.size - tree.size);
 	audit->kept_count = keep;
 	audit->signed_tree = tree;
 	return true;
@@ -421,7 +429,13 @@ static bool go_back_to(struct audit *audit, uint64_t last)
 size_t audit_frontier(struct audit *audit, uint64_t last, const struct audit_epoch *epoch,
 		      uint64_t *ret_size, uint8_t (*ret_peaks)[SHA256_LEN])
 {
-	if (!audit->sign_busy && go_back_to(audit, last)) {
+	if (audit->sign_busy && !audit->sign_void) {
+		take_back(audit, (const uint8_t(*)[SHA256_LEN])audit->signing_leaves,
+			  audit->signing_count);
+		audit->sign_void = true;
+	}
+	audit->roll_void = audit->roll_busy;
+	if (go_back_to(audit, last)) {
 		audit_epoch_clear(&audit->epoch);
 		audit_epoch_copy(&audit->epoch, epoch);
 		audit_wake(audit);

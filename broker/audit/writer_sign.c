@@ -85,8 +85,8 @@ static void on_signed(void *data, const char *note, const struct err *why)
 	struct err err;
 
 	audit->sign_busy = false;
-	if (audit->stopped) {
-		/* It came too late to matter. */
+	if (audit->stopped || audit->sign_void) {
+		audit->sign_void = false; /* too late to matter, or asked anew */
 	} else if (why != NULL) {
 		err = *why;
 		err_wrap(&err, "signing a head");
@@ -144,7 +144,9 @@ static void on_rolled(void *data, const struct audit_epoch *epoch, const struct 
 	struct err err;
 
 	audit->roll_busy = false;
-	if (why != NULL) {
+	if (audit->roll_void) {
+		audit->roll_void = false;
+	} else if (why != NULL) {
 		err = *why;
 		err_wrap(&err, "beginning the next key epoch");
 		audit_stop(audit, &err);

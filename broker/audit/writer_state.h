@@ -125,6 +125,7 @@ struct audit {
 
 	/* Sign. */
 	bool sign_busy;
+	bool sign_void, roll_void; /* the answer in flight is of a signer that went */
 	bool sign_publishes; /* the one in flight may be published */
 	uint8_t (*unsigned_leaves)[SHA256_LEN];
 	size_t unsigned_count, unsigned_room;

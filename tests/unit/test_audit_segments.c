@@ -806,6 +806,49 @@ static void test_a_new_signer_goes_on_from_the_published_head(void **state)
 	assert_int_equal(report.signed_size, 1501);
 }
 
+static void test_what_the_last_signer_did_not_answer_is_asked_anew(void **state)
+{
+	struct place *place = *state;
+
+	place->limits.segment_bytes = 0;
+	place->limits.publish_ms = 100000;
+	open_ok(place);
+	for (int round = 0; round < 20; round++) {
+		int wanted = place->answered + 50;
+
+		for (int i = 0; i < 50; i++)
+			place_append(place, "task-1");
+		/* Some turns: now nothing is asked yet, now an answer is out. */
+		for (int turn = 0; turn < round % 5; turn++) {
+			uv_run(&place->loop, UV_RUN_NOWAIT);
+			usleep(100);
+		}
+		if (round % 3 == 1)
+			place->audit->publish_due = true;
+		assert_int_equal(place_start_signer(place), 0);
+		assert_int_equal(place_resume_signer(place), 0);
+		assert_int_equal(place->resumed, place->signer.last.size);
+		if (place->audit->sign_busy) { /* it was lost with the signer: it fails */
+			struct err gone;
+
+			uv_timer_stop(&place->answer);
+			json_freep(&place->asked);
+			place->asked = NULL;
+			err_set(&gone, ERR_UNAVAILABLE, "another signer is there now");
+			place->done(place->done_data, NULL, &gone);
+		}
+		while (place->answered < wanted && !audit_stopped(place->audit, &place->err))
+			uv_run(&place->loop, UV_RUN_ONCE);
+		if (audit_stopped(place->audit, &place->err))
+			fail_msg("round %d: %s", round, place->err.text);
+	}
+	place_close(place);
+	assert_int_equal(place->close_err.kind, ERR_NONE);
+	check_tiles(place);
+	assert_int_equal(place_verify(place, &report), EXIT_FINE);
+	assert_int_equal(report.signed_size, 1001);
+}
+
 static void test_a_replaced_folder_stops_the_log(void **state)
 {
 	struct place *place = *state;
@@ -841,6 +884,7 @@ int main(void)
 		CASE(test_old_segments_go_one_by_one_and_their_proofs_stay),
 		CASE(test_what_the_tiles_do_not_stand_for_is_not_dropped),
 		CASE(test_a_new_signer_goes_on_from_the_published_head),
+		CASE(test_what_the_last_signer_did_not_answer_is_asked_anew),
 		CASE(test_a_replaced_folder_stops_the_log),
 	};
 
