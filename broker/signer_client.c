@@ -37,6 +37,7 @@ struct signer_client {
 	bool known; /* keys are filled */
 	struct signer_public keys;
 	struct request *waiting; /* in order */
+	int log_deaths;		 /* signers that ended with a request of the log, in a row */
 };
 
 static void request_free(struct request *request)
@@ -85,12 +86,24 @@ static void wait_for_signer(struct request *request)
 	request->wait = timer_start(request->client->loop, SIGNER_WAIT_MS, on_waited, request);
 }
 
+static bool is_of_the_log(const struct request *request)
+{
+	return strcmp(request->method, "head.sign") == 0 ||
+	       strcmp(request->method, "epoch.roll") == 0;
+}
+
+/* How many signers ended over it. What the log asks is asked anew of each (drop_of_the_log()). */
+static int deaths(const struct request *request)
+{
+	return is_of_the_log(request) ? ++request->client->log_deaths : request->tries;
+}
+
 static void on_answer(void *data, const struct json *result, const struct err *err)
 {
 	struct request *request = data;
 	struct err why;
 
-	if (err != NULL && err->kind == ERR_CANCELED && request->tries < TRIES_MAX) {
+	if (err != NULL && err->kind == ERR_CANCELED && deaths(request) < TRIES_MAX) {
 		wait_for_signer(request);
 		return;
 	}
@@ -99,6 +112,8 @@ static void on_answer(void *data, const struct json *result, const struct err *e
 		request_fail(request, &why);
 		return;
 	}
+	if (is_of_the_log(request))
+		request->client->log_deaths = 0;
 	request->done(request->data, result, err);
 	request_free(request);
 }
@@ -311,8 +326,7 @@ static void drop_of_the_log(struct signer_client *client)
 	while (*link != NULL) {
 		struct request *request = *link;
 
-		if (strcmp(request->method, "head.sign") != 0 &&
-		    strcmp(request->method, "epoch.roll") != 0) {
+		if (!is_of_the_log(request)) {
 			link = &request->next;
 			continue;
 		}
