@@ -34,9 +34,9 @@ static int open_socket(struct target *target, struct err *err)
 	if (strlen(target->path) >= sizeof(address.sun_path))
 		return err_set(err, ERR_INVALID, "%s: longer than a socket's path may be",
 			       target->path);
-	strcpy(address.sun_path, target->path);
+	memcpy(address.sun_path, target->path, strlen(target->path) + 1);
 	if (gethostname(target->host, HOST_MAX) < 0 || target->host[0] == '\0')
-		strcpy(target->host, "-");
+		snprintf(target->host, sizeof(target->host), "-");
 	target->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (target->fd < 0)
 		return err_errno(err, "socket");
