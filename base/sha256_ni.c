@@ -63,20 +63,81 @@ WITH_SHA static void one_block(__m128i *abef, __m128i *cdgh, const uint8_t *byte
 	*cdgh = _mm_add_epi32(*cdgh, second);
 }
 
-WITH_SHA static void blocks(uint32_t words[8], const uint8_t *bytes, size_t count)
+struct words {
+	__m128i abef;
+	__m128i cdgh;
+};
+
+WITH_SHA static struct words words_load(const uint32_t words[8])
 {
 	__m128i badc = _mm_shuffle_epi32(load(words), 0xB1);
 	__m128i hgfe = _mm_shuffle_epi32(load(words + 4), 0x1B);
-	__m128i abef = _mm_alignr_epi8(badc, hgfe, 8);
-	__m128i cdgh = _mm_blend_epi16(hgfe, badc, 0xF0);
-	__m128i low, high;
 
-	for (; count > 0; count--, bytes += SHA256_BLOCK_LEN)
-		one_block(&abef, &cdgh, bytes);
-	low = _mm_shuffle_epi32(abef, 0x1B);
-	high = _mm_shuffle_epi32(cdgh, 0xB1);
+	return (struct words){_mm_alignr_epi8(badc, hgfe, 8), _mm_blend_epi16(hgfe, badc, 0xF0)};
+}
+
+WITH_SHA static void words_store(struct words from, uint32_t words[8])
+{
+	__m128i low = _mm_shuffle_epi32(from.abef, 0x1B);
+	__m128i high = _mm_shuffle_epi32(from.cdgh, 0xB1);
+
 	_mm_storeu_si128((__m128i *)(void *)words, _mm_blend_epi16(low, high, 0xF0));
 	_mm_storeu_si128((__m128i *)(void *)(words + 4), _mm_alignr_epi8(high, low, 8));
+}
+
+WITH_SHA static void blocks(uint32_t words[8], const uint8_t *bytes, size_t count)
+{
+	struct words at = words_load(words);
+
+	for (; count > 0; count--, bytes += SHA256_BLOCK_LEN)
+		one_block(&at.abef, &at.cdgh, bytes);
+	words_store(at, words);
+}
+
+WITH_SHA static void two_blocks(struct words *a, const uint8_t *bytes_a, struct words *b,
+				const uint8_t *bytes_b)
+{
+	__m128i of_a[4], of_b[4], sum_a, sum_b, key;
+	struct words x = *a, y = *b;
+
+	for (size_t i = 0; i < 4; i++) {
+		of_a[i] = load_message(bytes_a + 16 * i);
+		of_b[i] = load_message(bytes_b + 16 * i);
+	}
+#pragma GCC unroll 16
+	for (size_t i = 0; i < 16; i++) {
+		if (i >= 4) {
+			of_a[i % 4] = schedule(of_a[i % 4], of_a[(i + 1) % 4], of_a[(i + 2) % 4],
+					       of_a[(i + 3) % 4]);
+			of_b[i % 4] = schedule(of_b[i % 4], of_b[(i + 1) % 4], of_b[(i + 2) % 4],
+					       of_b[(i + 3) % 4]);
+		}
+		key = load(constants + 4 * i);
+		sum_a = _mm_add_epi32(of_a[i % 4], key);
+		sum_b = _mm_add_epi32(of_b[i % 4], key);
+		x.cdgh = _mm_sha256rnds2_epu32(x.cdgh, x.abef, sum_a);
+		y.cdgh = _mm_sha256rnds2_epu32(y.cdgh, y.abef, sum_b);
+		sum_a = _mm_shuffle_epi32(sum_a, 0x0E);
+		sum_b = _mm_shuffle_epi32(sum_b, 0x0E);
+		x.abef = _mm_sha256rnds2_epu32(x.abef, x.cdgh, sum_a);
+		y.abef = _mm_sha256rnds2_epu32(y.abef, y.cdgh, sum_b);
+	}
+	a->abef = _mm_add_epi32(a->abef, x.abef);
+	a->cdgh = _mm_add_epi32(a->cdgh, x.cdgh);
+	b->abef = _mm_add_epi32(b->abef, y.abef);
+	b->cdgh = _mm_add_epi32(b->cdgh, y.cdgh);
+}
+
+WITH_SHA static void pair_blocks(uint32_t words_a[8], const uint8_t *a, uint32_t words_b[8],
+				 const uint8_t *b, size_t count)
+{
+	struct words at_a = words_load(words_a);
+	struct words at_b = words_load(words_b);
+
+	for (; count > 0; count--, a += SHA256_BLOCK_LEN, b += SHA256_BLOCK_LEN)
+		two_blocks(&at_a, a, &at_b, b);
+	words_store(at_a, words_a);
+	words_store(at_b, words_b);
 }
 
 sha256_blocks *sha256_ni(void)
@@ -90,7 +151,17 @@ sha256_blocks *sha256_ni(void)
 	return blocks;
 }
 
+sha256_pair_blocks *sha256_ni_pair(void)
+{
+	return sha256_ni() == NULL ? NULL : pair_blocks;
+}
+
 #else
+
+sha256_pair_blocks *sha256_ni_pair(void)
+{
+	return NULL;
+}
 
 sha256_blocks *sha256_ni(void)
 {
