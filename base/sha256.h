@@ -8,5 +8,6 @@
  * a wrong answer. Before any other thread hashes. */
 bool sha256_choose(void);
 bool sha256_is_fast(void);
+bool sha256_many_is_right(void); /* known answers, in every lane */
 
 #endif
