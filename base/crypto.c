@@ -66,20 +66,27 @@ void hex_write(const uint8_t *bytes, size_t len, char *out)
 	*out = '\0';
 }
 
-static int hex_value(char c)
+/* The value of a lowercase digit, 0x80 for anything else: without a branch, since each record of a
+ * log has a hash to read. */
+static unsigned int hex_value(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	unsigned int digit = (unsigned int)(unsigned char)c - '0';
+	unsigned int letter = (unsigned int)(unsigned char)c - 'a';
+
+	return digit < 10 ? digit : letter < 6 ? letter + 10 : 0x80;
 }
 
 int hex_read(const char *text, size_t text_len, uint8_t *out, size_t out_len, struct err *err)
 {
+	unsigned int wrong = 0;
+
 	if (text_len != 2 * out_len)
 		return err_set(err, ERR_INVALID, "%zu hexadecimal digits are expected, not %zu",
 			       2 * out_len, text_len);
 	for (size_t i = 0; i < text_len; i++)
-		if (hex_value(text[i]) < 0)
+		wrong |= hex_value(text[i]) & 0x80;
+	for (size_t i = 0; wrong != 0 && i < text_len; i++)
+		if (hex_value(text[i]) > 15)
 			return err_set(err, ERR_INVALID,
 				       "character %zu is not a lowercase hexadecimal digit", i + 1);
 	for (size_t i = 0; i < out_len; i++)

@@ -14,9 +14,7 @@
 #include "writ/record.h"
 
 #define ANSWER_FILE_MAX (32u << 20)
-#define CHECKPOINTS_MAX                                                                            \
-	(AUDIT_HEADS_MAX - 2) /* the log's own and the answer's come beside them                   \
-			       */
+#define CHECKPOINTS_MAX 64
 
 struct options {
 	const char *dir;

@@ -35,6 +35,9 @@ struct record_head {
 	uint8_t prev[SHA256_LEN];
 };
 
+/* Its first bytes alone: length, _prev, _seq, and something behind. */
+MUST_CHECK int record_check_head(const char *entry, size_t len, struct record_head *ret_head,
+				 struct err *err);
 /* Is this entry exactly in the form of the format? Errors name the byte, counted from 1. */
 MUST_CHECK int record_check(const char *entry, size_t len, struct record_head *ret_head,
 			    struct err *err);

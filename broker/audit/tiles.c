@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/sha256_many.h"
+
 uint64_t tiles_hashes(uint64_t size, unsigned int level)
 {
 	return size >> (TILE_HEIGHT * level);
@@ -20,18 +22,18 @@ void tiles_init(struct tiles *tiles)
 
 void tile_root(const uint8_t (*hashes)[SHA256_LEN], size_t count, uint8_t out[SHA256_LEN])
 {
-	uint8_t row[TILE_WIDTH / 2][SHA256_LEN];
+	uint8_t rows[2][TILE_WIDTH / 2][SHA256_LEN];
+	struct sha256_job jobs[TILE_WIDTH / 2];
+	const uint8_t(*from)[SHA256_LEN] = hashes;
 
-	if (count == 1) {
-		memcpy(out, hashes[0], SHA256_LEN);
-		return;
+	for (size_t turn = 0; count > 1; turn ^= 1) {
+		count /= 2;
+		for (size_t i = 0; i < count; i++)
+			jobs[i] = (struct sha256_job){from[2 * i], 2 * SHA256_LEN, rows[turn][i]};
+		sha256_many(0x01, jobs, count);
+		from = (const uint8_t(*)[SHA256_LEN])rows[turn];
 	}
-	for (size_t i = 0; i < count / 2; i++)
-		node_hash(hashes[2 * i], hashes[2 * i + 1], row[i]);
-	for (size_t left = count / 2; left > 1; left /= 2)
-		for (size_t i = 0; i < left / 2; i++)
-			node_hash(row[2 * i], row[2 * i + 1], row[i]);
-	memcpy(out, row[0], SHA256_LEN);
+	memcpy(out, from[0], SHA256_LEN);
 }
 
 void tiles_add(struct tiles *tiles, const uint8_t leaf[SHA256_LEN],

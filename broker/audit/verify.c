@@ -17,8 +17,8 @@ struct audit_verify *audit_verify_new(const struct audit_verify_options *options
 	struct audit_verify *verify = mem_alloc(sizeof(*verify));
 
 	verify->options = *options;
-	tree_init(&verify->tree);
-	tree_init(&verify->claims);
+	tiles_init(&verify->tiles);
+	verify->next_head = UINT64_MAX;
 	return verify;
 }
 
@@ -27,6 +27,8 @@ void audit_verify_free(struct audit_verify *verify)
 	if (verify == NULL)
 		return;
 	buf_clear(&verify->line);
+	mem_free(verify->heads);
+	mem_free(verify->claims);
 	mem_free(verify);
 }
 
@@ -61,22 +63,32 @@ static void head_check_signature(struct audit_verify *verify, struct verify_head
 	head->is_signed = true;
 }
 
+static void root_of(const struct tiles *tiles, uint8_t out[SHA256_LEN])
+{
+	struct tree tree;
+
+	tiles_tree(tiles, &tree);
+	tree_root(&tree, out);
+}
+
+/* Compares the root with that of each head of this size, and finds the size of the next one. */
 static void check_heads(struct audit_verify *verify)
 {
+	uint64_t size = verify->tiles.size;
 	uint8_t root[SHA256_LEN];
 	uint8_t claimed[SHA256_LEN];
-	bool have_roots = false;
 
+	root_of(&verify->tiles, root);
+	root_of(verify->claims != NULL ? verify->claims : &verify->tiles, claimed);
+	verify->next_head = UINT64_MAX;
 	for (size_t i = 0; i < verify->head_count; i++) {
 		struct verify_head *head = &verify->heads[i];
 
-		if (!head->readable || head->checkpoint.size != verify->tree.size)
+		if (head->readable && head->checkpoint.size > size &&
+		    head->checkpoint.size < verify->next_head)
+			verify->next_head = head->checkpoint.size;
+		if (!head->readable || head->checkpoint.size != size)
 			continue;
-		if (!have_roots) {
-			tree_root(&verify->tree, root);
-			tree_root(verify->split ? &verify->claims : &verify->tree, claimed);
-			have_roots = true;
-		}
 		if (memcmp(root, head->checkpoint.root, SHA256_LEN) == 0)
 			head->fit = HEAD_FITS;
 		else if (memcmp(claimed, head->checkpoint.root, SHA256_LEN) == 0)
@@ -86,17 +98,27 @@ static void check_heads(struct audit_verify *verify)
 	}
 }
 
+static struct verify_head *new_head(struct audit_verify *verify)
+{
+	if (verify->head_count == verify->head_room) {
+		verify->head_room = verify->head_room == 0 ? 8 : 2 * verify->head_room;
+		verify->heads = mem_grow(verify->heads, verify->head_room * sizeof(*verify->heads));
+	}
+	memset(&verify->heads[verify->head_count], 0, sizeof(*verify->heads));
+	return &verify->heads[verify->head_count++];
+}
+
 int audit_verify_head(struct audit_verify *verify, const char *where, const char *note, size_t len,
 		      struct err *err)
 {
 	CLEANUP(mem_freep) struct note *parsed = mem_alloc(sizeof(*parsed));
-	struct verify_head *head = &verify->heads[verify->head_count];
+	struct verify_head *head;
 	struct err ignored;
 
 	if (verify->head_count == AUDIT_HEADS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d heads to compare with",
 			       AUDIT_HEADS_MAX);
-	verify->head_count++;
+	head = new_head(verify);
 	snprintf(head->where, sizeof(head->where), "%s", where);
 	if (note_parse(note, len, parsed, &head->why) == 0) {
 		head->readable = checkpoint_parse(parsed->text, parsed->text_len, &head->checkpoint,
@@ -106,7 +128,7 @@ int audit_verify_head(struct audit_verify *verify, const char *where, const char
 	} else if (checkpoint_parse(note, len, &head->checkpoint, &ignored) == 0) {
 		head->readable = true; /* the text alone, its signatures stripped */
 	}
-	check_heads(verify); /* for a head of nothing, which no record will ever reach */
+	check_heads(verify); /* for a head of this very size, such as one of nothing */
 	return 0;
 }
 
@@ -132,14 +154,13 @@ static void add_last(struct audit_verify *verify, const uint8_t claimed[SHA256_L
 {
 	bool same = memcmp(claimed, verify->last_leaf, SHA256_LEN) == 0;
 
-	if (!same && !verify->split) {
-		verify->claims = verify->tree;
-		verify->split = true;
-	}
-	tree_add(&verify->tree, verify->last_leaf);
-	if (verify->split)
-		tree_add(&verify->claims, claimed);
-	check_heads(verify);
+	if (!same && verify->claims == NULL)
+		verify->claims = mem_copy(&verify->tiles, sizeof(verify->tiles));
+	tiles_add(&verify->tiles, verify->last_leaf, verify->options.on_tile, verify->options.data);
+	if (verify->claims != NULL)
+		tiles_add(verify->claims, claimed, NULL, NULL);
+	if (verify->tiles.size == verify->next_head)
+		check_heads(verify);
 }
 
 /*
@@ -156,7 +177,7 @@ static void check_chain(struct audit_verify *verify, uint64_t seq, const uint8_t
 			 "record %llu does not hold the hash of record %llu: one of the two was "
 			 "changed after it was written",
 			 (unsigned long long)seq, (unsigned long long)seq - 1);
-	} else if (verify->split && !verify->settled && seq == verify->bad_record + 2) {
+	} else if (verify->claims != NULL && !verify->settled && seq == verify->bad_record + 2) {
 		if (!fits)
 			verify->bad_record++;
 		else
@@ -200,35 +221,67 @@ static void read_origin(struct audit_verify *verify, const char *entry, size_t l
 		snprintf(verify->origin, sizeof(verify->origin), "%s", origin);
 }
 
-static void take_line(struct audit_verify *verify, const char *entry, size_t len)
+/* A line in form, with its leaf hash. */
+static void take_record(struct audit_verify *verify, const struct verify_line *line)
 {
 	uint64_t seq = verify->records;
-	struct record_head head;
+
+	if (!check_place(verify, &line->head))
+		verify->broken = true;
+	verify->records++;
+	if (verify->broken)
+		return;
+	if (seq == 0)
+		read_origin(verify, line->entry, line->len);
+	else
+		check_chain(verify, seq, line->head.prev);
+	if (seq > 0)
+		add_last(verify, line->head.prev);
+	memcpy(verify->last_leaf, line->leaf, SHA256_LEN);
+	if (verify->options.on_record != NULL && !verify->has_bad)
+		verify->options.on_record(verify->options.data, seq, verify->last_leaf, line->entry,
+					  line->len);
+}
+
+static void take_bad_line(struct audit_verify *verify, const struct err *why)
+{
+	note_bad(verify, verify->records, "record %llu is not in the form of the log: %s",
+		 (unsigned long long)verify->records, why->text);
+	verify->broken = true;
+	verify->records++;
+}
+
+void audit_verify_block(struct audit_verify *verify, const struct verify_block *block)
+{
+	verify->bytes += block->len;
+	for (size_t i = 0; i < block->count; i++) {
+		if (verify->broken)
+			verify->records++;
+		else
+			take_record(verify, &block->lines[i]);
+	}
+	if (block->bad && !verify->broken)
+		take_bad_line(verify, &block->why);
+	else
+		verify->records += block->bad;
+	verify->records += block->rest;
+}
+
+static void take_line(struct audit_verify *verify, const char *entry, size_t len)
+{
+	struct verify_line line = {.entry = entry, .len = len};
 	struct err err;
 
 	if (verify->broken) {
 		verify->records++;
 		return;
 	}
-	if (record_check(entry, len, &head, &err) < 0) {
-		note_bad(verify, seq, "record %llu is not in the form of the log: %s",
-			 (unsigned long long)seq, err.text);
-		verify->broken = true;
-	} else if (!check_place(verify, &head)) {
-		verify->broken = true;
-	}
-	verify->records++;
-	if (verify->broken)
+	if (record_check(entry, len, &line.head, &err) < 0) {
+		take_bad_line(verify, &err);
 		return;
-	if (seq == 0)
-		read_origin(verify, entry, len);
-	else
-		check_chain(verify, seq, head.prev);
-	if (seq > 0)
-		add_last(verify, head.prev);
-	leaf_hash(entry, len, verify->last_leaf);
-	if (verify->options.on_record != NULL && !verify->has_bad)
-		verify->options.on_record(verify->options.data, seq, verify->last_leaf, entry, len);
+	}
+	leaf_hash(entry, len, line.leaf);
+	take_record(verify, &line);
 }
 
 /* A line that can be no record is not kept: it might be a gigabyte of NULs. */

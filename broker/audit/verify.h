@@ -17,9 +17,11 @@
 #include <stdint.h>
 
 #include "broker/audit/note.h"
-#include "broker/audit/record.h"
+#include "broker/audit/tiles.h"
+#include "broker/audit/verify_lines.h"
 
-#define AUDIT_HEADS_MAX 16
+#define AUDIT_HEADS_MAX 4096 /* a seal each for a quarter of a tebibyte, and those kept elsewhere  \
+			      */
 
 enum audit_verdict {
 	AUDIT_SIGNED,	     /* a head signed by a pinned key fits the records below it */
@@ -54,6 +56,8 @@ struct audit_verify_options {
 	 * whether it itself was changed shows only later. May be NULL. */
 	void (*on_record)(void *data, uint64_t seq, const uint8_t leaf[SHA256_LEN],
 			  const char *entry, size_t len);
+	/* Called for each hash tile that the records fill, lowest level first. May be NULL. */
+	void (*on_tile)(void *data, unsigned int level, uint64_t index, const struct tile *tile);
 	void *data;
 };
 
@@ -68,6 +72,9 @@ void audit_verify_freep(struct audit_verify **verify);
 MUST_CHECK int audit_verify_head(struct audit_verify *verify, const char *where, const char *note,
 				 size_t len, struct err *err);
 void audit_verify_feed(struct audit_verify *verify, const char *bytes, size_t len);
+/* The same for a block that verify_block_read() has read, perhaps on another thread. Not behind an
+ * unfinished line that was fed. */
+void audit_verify_block(struct audit_verify *verify, const struct verify_block *block);
 void audit_verify_end(struct audit_verify *verify, struct audit_report *ret_report);
 
 const char *audit_verdict_name(enum audit_verdict verdict); /* "SIGNED", "TAMPERED", ... */

@@ -2,7 +2,7 @@
 #ifndef BROKER_AUDIT_VERIFY_STATE_H
 #define BROKER_AUDIT_VERIFY_STATE_H
 
-#include "broker/audit/tree.h"
+#include "broker/audit/tiles.h"
 #include "broker/audit/verify.h"
 
 enum head_fit {
@@ -24,8 +24,9 @@ struct verify_head {
 
 struct audit_verify {
 	struct audit_verify_options options;
-	struct verify_head heads[AUDIT_HEADS_MAX];
-	size_t head_count;
+	struct verify_head *heads; /* owned */
+	size_t head_count, head_room;
+	uint64_t next_head; /* the smallest size of a head above the tree's */
 
 	struct buf line;     /* the unfinished last line */
 	uint64_t long_bytes; /* of a line beyond every bound, which is not kept */
@@ -34,14 +35,14 @@ struct audit_verify {
 	char origin[NOTE_NAME_MAX + 1]; /* as record 0 names it; empty when it does not */
 
 	/*
-	 * The tree lags one record behind, because only the next record says what the last one was
-	 * when that was written. claims is the tree of what the records say of each other: it is
-	 * the same until the first break, and afterwards shows which of two neighbours was changed.
+	 * The tree (tiles) lags one record behind, because only the next record says what the last
+	 * one was when that was written. claims is the tree of what the records say of each other:
+	 * it is the same until the first break, and afterwards shows which of two neighbours was
+	 * changed.
 	 */
-	struct tree tree;
-	struct tree claims;
+	struct tiles tiles;
+	struct tiles *claims; /* once they differ; owned */
 	uint8_t last_leaf[SHA256_LEN];
-	bool split;   /* tree and claims differ */
 	bool settled; /* bad_record is certain to be right */
 
 	bool broken; /* a line is out of form or place: nothing behind it can be hashed in place */
