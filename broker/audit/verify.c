@@ -303,10 +303,12 @@ static void end_line(struct audit_verify *verify, const char *bytes, size_t len)
 	}
 	keep_rest(verify, bytes, len);
 	if (verify->long_bytes > 0) {
-		note_bad(verify, verify->records, "record %llu is longer than %d bytes",
-			 (unsigned long long)verify->records, WRIT_RECORD_BYTES_MAX);
-		verify->broken = true;
-		verify->records++;
+		struct err why;
+
+		err_fill(&why, ERR_INVALID, "%llu bytes long; a record has %d to %d",
+			 (unsigned long long)verify->long_bytes, WRIT_RECORD_BYTES_MIN,
+			 WRIT_RECORD_BYTES_MAX);
+		take_bad_line(verify, &why);
 	} else {
 		take_line(verify, verify->line.bytes, verify->line.len);
 	}

@@ -474,7 +474,9 @@ static void test_an_overlong_line_is_noticed_and_not_kept(void **state)
 	assert_int_equal(report.torn_bytes, 200000);
 	buf_add_char(&copy, '\n');
 	assert_int_equal(verify(copy.bytes, copy.len, &run), EXIT_TAMPERED);
-	assert_string_equal(report.text[AUDIT_TAMPERED], "record 12 is longer than 65535 bytes");
+	assert_string_equal(report.text[AUDIT_TAMPERED],
+			    "record 12 is not in the form of the log: 200000 bytes long; a record "
+			    "has 85 to 65535");
 	assert_int_equal(report.records, 13);
 	mem_free(filler);
 	buf_clear(&copy);
