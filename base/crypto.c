@@ -4,6 +4,7 @@
  */
 #include "base/crypto.h"
 
+#include <endian.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,31 +67,82 @@ void hex_write(const uint8_t *bytes, size_t len, char *out)
 	*out = '\0';
 }
 
-/* The value of a lowercase digit, 0x80 for anything else: without a branch, since each record of a
- * log has a hash to read. */
-static unsigned int hex_value(char c)
+static int hex_value(char c)
 {
-	unsigned int digit = (unsigned int)(unsigned char)c - '0';
-	unsigned int letter = (unsigned int)(unsigned char)c - 'a';
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
-	return digit < 10 ? digit : letter < 6 ? letter + 10 : 0x80;
+/*
+ * Eight digits at once, since each record of a log has a hash to read: in each byte of the sums the
+ * highest bit says "at least" or "above". False when one of them is no lowercase digit.
+ */
+static bool hex_eight(const char *text, uint8_t out[4])
+{
+	const uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
+	uint64_t c, digit, letter, nibbles;
+
+	memcpy(&c, text, 8);
+	c = le64toh(c);
+	if ((c & high) != 0)
+		return false;
+	digit = (c + ones * (0x80 - '0')) & ~(c + ones * (0x7F - '9'));
+	letter = (c + ones * (0x80 - 'a')) & ~(c + ones * (0x7F - 'f'));
+	if (((digit | letter) & high) != high)
+		return false;
+	nibbles = (c & ones * 0x0F) + (letter & high) / 0x80 * 9;
+	nibbles = (nibbles << 4 | nibbles >> 8) & 0x00FF00FF00FF00FF;
+	nibbles = (nibbles | nibbles >> 8) & 0x0000FFFF0000FFFF;
+	nibbles |= nibbles >> 16;
+	for (int i = 0; i < 4; i++)
+		out[i] = (uint8_t)(nibbles >> (8 * i));
+	return true;
+}
+
+static int hex_fail(const char *text, struct err *err)
+{
+	size_t at = 0;
+
+	while (hex_value(text[at]) >= 0)
+		at++;
+	return err_set(err, ERR_INVALID, "character %zu is not a lowercase hexadecimal digit",
+		       at + 1);
+}
+
+static bool hex_decode(const char *text, uint8_t *out, size_t out_len)
+{
+	size_t at = 0;
+
+	for (; out_len - at >= 4; at += 4)
+		if (!hex_eight(text + 2 * at, out + at))
+			return false;
+	for (; at < out_len; at++) {
+		int first = hex_value(text[2 * at]);
+		int second = hex_value(text[2 * at + 1]);
+
+		if (first < 0 || second < 0)
+			return false;
+		out[at] = (uint8_t)(first << 4 | second);
+	}
+	return true;
 }
 
 int hex_read(const char *text, size_t text_len, uint8_t *out, size_t out_len, struct err *err)
 {
-	unsigned int wrong = 0;
+	uint8_t bytes[64]; /* out stays as it was when a later digit is none */
 
 	if (text_len != 2 * out_len)
 		return err_set(err, ERR_INVALID, "%zu hexadecimal digits are expected, not %zu",
 			       2 * out_len, text_len);
-	for (size_t i = 0; i < text_len; i++)
-		wrong |= hex_value(text[i]) & 0x80;
-	for (size_t i = 0; wrong != 0 && i < text_len; i++)
-		if (hex_value(text[i]) > 15)
-			return err_set(err, ERR_INVALID,
-				       "character %zu is not a lowercase hexadecimal digit", i + 1);
-	for (size_t i = 0; i < out_len; i++)
-		out[i] = (uint8_t)(hex_value(text[2 * i]) << 4 | hex_value(text[2 * i + 1]));
+	for (size_t at = 0; at < out_len; at += sizeof(bytes))
+		if (!hex_decode(text + 2 * at, bytes,
+				out_len - at < sizeof(bytes) ? out_len - at : sizeof(bytes)))
+			return hex_fail(text, err);
+	if (out_len <= sizeof(bytes))
+		memcpy(out, bytes, out_len);
+	else
+		IGNORE(!hex_decode(text, out, out_len), "looked at above");
 	return 0;
 }
 

@@ -8,6 +8,7 @@
  * a wrong answer. Before any other thread hashes. */
 bool sha256_choose(void);
 bool sha256_is_fast(void);
-bool sha256_many_is_right(void); /* known answers, in every lane */
+/* The same for base/sha256_many.h, called by sha256_choose(). */
+bool sha256_many_choose(void);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "base/sha256_many.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/sha256.h"
@@ -33,6 +34,12 @@ struct queue {
 	const struct sha256_job *next;
 	const struct sha256_job *end;
 };
+
+/* Set once by sha256_many_choose(): asking the processor takes longer than a hash where a
+ * hypervisor answers for it. */
+static sha256_blocks *one;
+static sha256_pair_blocks *pair;
+static sha256_lanes_block *wide_block;
 
 static void hash_alone(uint8_t prefix, const struct sha256_job *job)
 {
@@ -79,8 +86,11 @@ static bool lane_fill(struct lane *lane, struct queue *queue)
 
 static void write_hash(const uint32_t words[8], uint8_t *out)
 {
-	for (size_t i = 0; i < SHA256_LEN; i++)
-		out[i] = (uint8_t)(words[i / 4] >> (24 - 8 * (i % 4)));
+	for (size_t i = 0; i < 8; i++) {
+		uint32_t word = htobe32(words[i]);
+
+		memcpy(out + 4 * i, &word, 4);
+	}
 }
 
 struct single { /* a lane of the second way */
@@ -106,13 +116,12 @@ static void single_forward(struct single *single, size_t blocks, struct queue *q
 
 static void single_finish(struct single *single)
 {
-	sha256_ni()(single->words, single->lane->at, single->lane->blocks);
+	one(single->words, single->lane->at, single->lane->blocks);
 	write_hash(single->words, single->lane->out);
 }
 
 static void hash_in_pairs(struct queue *queue)
 {
-	sha256_pair_blocks *pair = sha256_ni_pair();
 	struct lane lanes[2];
 	struct single a = {.lane = &lanes[0]}, b = {.lane = &lanes[1]};
 
@@ -186,7 +195,6 @@ static void wide_finish(struct wide *wide)
 
 static void hash_in_sixteens(struct queue *queue)
 {
-	sha256_lanes_block *block = sha256_avx512();
 	struct wide wide;
 
 	wide.busy = 0;
@@ -198,7 +206,7 @@ static void hash_in_sixteens(struct queue *queue)
 		wide_fill(&wide, lane, queue);
 	}
 	while (wide.busy >= LANES_MIN) {
-		block(wide.words, wide.at);
+		wide_block(wide.words, wide.at);
 		for (size_t lane = 0; lane < SHA256_LANES; lane++)
 			wide_forward(&wide, lane, queue);
 	}
@@ -209,20 +217,17 @@ void sha256_many(uint8_t prefix, const struct sha256_job *jobs, size_t count)
 {
 	struct queue queue = {prefix, jobs, jobs + count};
 
-	if (sha256_is_fast() && count >= LANES_MIN && sha256_avx512() != NULL) {
+	if (wide_block != NULL && count >= LANES_MIN)
 		hash_in_sixteens(&queue);
-		return;
-	}
-	if (sha256_is_fast()) {
+	else if (pair != NULL)
 		hash_in_pairs(&queue);
-		return;
-	}
-	for (; queue.next < queue.end; queue.next++)
-		hash_alone(prefix, queue.next);
+	else
+		for (; queue.next < queue.end; queue.next++)
+			hash_alone(prefix, queue.next);
 }
 
 /* RFC 6962's hash of one empty leaf, and the longest message of two blocks, against one by one. */
-bool sha256_many_is_right(void)
+static bool is_right(void)
 {
 	static const uint8_t bytes[118];
 	struct sha256_job jobs[2 * SHA256_LANES];
@@ -241,4 +246,12 @@ bool sha256_many_is_right(void)
 		if (memcmp(hashes[i], want[i % 2], SHA256_LEN) != 0)
 			return false;
 	return true;
+}
+
+bool sha256_many_choose(void)
+{
+	one = sha256_ni();
+	pair = one == NULL ? NULL : sha256_ni_pair();
+	wide_block = one == NULL ? NULL : sha256_avx512();
+	return is_right();
 }

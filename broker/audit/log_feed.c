@@ -17,7 +17,7 @@
 
 #include "writ/limits.h"
 
-#define SLOT_BYTES (512u << 10)
+#define SLOT_BYTES (192u << 10) /* a slot stays in the caches from reading to taking */
 #define CARRY_MAX (WRIT_RECORD_BYTES_MAX + 1)
 #define PROGRESS_BYTES (16u << 20)
 

@@ -10,6 +10,7 @@
  */
 #include "broker/audit/record.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -91,20 +92,27 @@ static int scan_escape(struct scan *scan)
 	return fail(scan, "an escape that the format does not use");
 }
 
-/* Eight bytes at a time over what needs no look: ASCII but controls, quotes and backslashes. In
- * each byte of the sums the highest bit says that it is below 0x20, or equal to one of the two. */
+/*
+ * Eight bytes at a time over what needs no look: ASCII but controls, quotes and backslashes. The
+ * highest bit of a byte of the sum says that it is one of the others; a borrow can only mark bytes
+ * behind the first such one.
+ */
 static void skip_plain(struct scan *scan)
 {
 	const uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
 
 	while (scan->len - scan->at >= 8) {
-		uint64_t eight, quote, slash;
+		uint64_t eight, quote, slash, odd;
 
 		memcpy(&eight, scan->bytes + scan->at, 8);
+		eight = le64toh(eight);
 		quote = eight ^ ones * '"';
 		slash = eight ^ ones * '\\';
-		if (((eight | (eight - ones * 0x20) | (quote - ones) | (slash - ones)) & high) != 0)
-			break;
+		odd = (eight | (eight - ones * 0x20) | (quote - ones) | (slash - ones)) & high;
+		if (odd != 0) {
+			scan->at += (size_t)__builtin_ctzll(odd) / 8;
+			return;
+		}
 		scan->at += 8;
 	}
 }
@@ -172,7 +180,11 @@ struct key {
 
 static int compare_keys(struct key a, struct key b)
 {
-	int order = memcmp(a.bytes, b.bytes, a.len < b.len ? a.len : b.len);
+	int order;
+
+	if (a.bytes[0] != b.bytes[0]) /* nearly always; both have a first byte */
+		return (unsigned char)a.bytes[0] - (unsigned char)b.bytes[0];
+	order = memcmp(a.bytes, b.bytes, a.len < b.len ? a.len : b.len);
 
 	return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
