@@ -36,15 +36,16 @@ void tile_root(const uint8_t (*hashes)[SHA256_LEN], size_t count, uint8_t out[SH
 	memcpy(out, from[0], SHA256_LEN);
 }
 
-void tiles_add(struct tiles *tiles, const uint8_t leaf[SHA256_LEN],
-	       void (*full)(void *data, unsigned int level, uint64_t index,
-			    const struct tile *tile),
-	       void *data)
+void tiles_add_at(struct tiles *tiles, unsigned int level, const uint8_t first[SHA256_LEN],
+		  void (*full)(void *data, unsigned int level, uint64_t index,
+			       const struct tile *tile),
+		  void *data)
 {
+	uint64_t more = 1ULL << (TILE_HEIGHT * level);
 	uint8_t hash[SHA256_LEN];
 
-	memcpy(hash, leaf, SHA256_LEN);
-	for (unsigned int level = 0; level < TILE_LEVELS_MAX; level++) {
+	memcpy(hash, first, SHA256_LEN);
+	for (; level < TILE_LEVELS_MAX; level++) {
 		struct tile *tile = &tiles->open[level];
 		unsigned int width = tiles_width(tiles->size, level);
 
@@ -55,7 +56,15 @@ void tiles_add(struct tiles *tiles, const uint8_t leaf[SHA256_LEN],
 			full(data, level, tiles_hashes(tiles->size, level) / TILE_WIDTH, tile);
 		tile_root((const uint8_t(*)[SHA256_LEN])tile->hashes, TILE_WIDTH, hash);
 	}
-	tiles->size++;
+	tiles->size += more;
+}
+
+void tiles_add(struct tiles *tiles, const uint8_t leaf[SHA256_LEN],
+	       void (*full)(void *data, unsigned int level, uint64_t index,
+			    const struct tile *tile),
+	       void *data)
+{
+	tiles_add_at(tiles, 0, leaf, full, data);
 }
 
 /* Peaks stand largest first: those of the highest level first, and within a level in the order of

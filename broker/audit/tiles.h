@@ -31,6 +31,12 @@ void tiles_add(struct tiles *tiles, const uint8_t leaf[SHA256_LEN],
 	       void (*full)(void *data, unsigned int level, uint64_t index,
 			    const struct tile *tile),
 	       void *data);
+/* The same for a hash of a level above 0, which stands for 256^level records: the size must be a
+ * multiple of that. full does not run for the tiles below it. */
+void tiles_add_at(struct tiles *tiles, unsigned int level, const uint8_t hash[SHA256_LEN],
+		  void (*full)(void *data, unsigned int level, uint64_t index,
+			       const struct tile *tile),
+		  void *data);
 void tiles_tree(const struct tiles *tiles, struct tree *ret_tree);
 
 /* The root over count hashes, a power of two from 1 to 256. */

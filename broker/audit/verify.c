@@ -27,7 +27,11 @@ void audit_verify_free(struct audit_verify *verify)
 	if (verify == NULL)
 		return;
 	buf_clear(&verify->line);
+	buf_clear(&verify->last_entry);
+	for (size_t i = 0; i < verify->head_count; i++)
+		mem_free(verify->heads[i].note);
 	mem_free(verify->heads);
+	mem_free(verify->segments);
 	mem_free(verify->claims);
 	mem_free(verify);
 }
@@ -111,6 +115,12 @@ static struct verify_head *new_head(struct audit_verify *verify)
 int audit_verify_head(struct audit_verify *verify, const char *where, const char *note, size_t len,
 		      struct err *err)
 {
+	return audit_verify_head_of(verify, AUDIT_HEAD_OWN, 0, where, note, len, err);
+}
+
+int audit_verify_head_of(struct audit_verify *verify, enum audit_head_kind kind, uint64_t segment,
+			 const char *where, const char *note, size_t len, struct err *err)
+{
 	CLEANUP(mem_freep) struct note *parsed = mem_alloc(sizeof(*parsed));
 	struct verify_head *head;
 	struct err ignored;
@@ -119,6 +129,10 @@ int audit_verify_head(struct audit_verify *verify, const char *where, const char
 		return err_set(err, ERR_LIMIT, "more than %d heads to compare with",
 			       AUDIT_HEADS_MAX);
 	head = new_head(verify);
+	head->kind = kind;
+	head->segment = segment;
+	head->note = mem_strn(note, len);
+	head->note_len = len;
 	snprintf(head->where, sizeof(head->where), "%s", where);
 	if (note_parse(note, len, parsed, &head->why) == 0) {
 		head->readable = checkpoint_parse(parsed->text, parsed->text_len, &head->checkpoint,
@@ -221,6 +235,27 @@ static void read_origin(struct audit_verify *verify, const char *entry, size_t l
 		snprintf(verify->origin, sizeof(verify->origin), "%s", origin);
 }
 
+/* When the last record below a head was written. The head is that of next_head: no other size comes
+ * before it. */
+static void note_time(struct audit_verify *verify, const char *entry, size_t len)
+{
+	CLEANUP(json_freep) struct json *record = NULL;
+	const char *time;
+
+	if (json_parse(entry, len, WRIT_RECORD_BYTES_MAX, &record, NULL) < 0)
+		return;
+	time = json_get_str(record, REC_TIME);
+	for (size_t i = 0; time != NULL && i < verify->head_count; i++)
+		if (verify->heads[i].readable &&
+		    verify->heads[i].checkpoint.size == verify->next_head)
+			snprintf(verify->heads[i].time, sizeof(verify->heads[i].time), "%s", time);
+}
+
+static struct verify_segment *this_segment(struct audit_verify *verify)
+{
+	return &verify->segments[verify->segment_count - 1];
+}
+
 /* A line in form, with its leaf hash. */
 static void take_record(struct audit_verify *verify, const struct verify_line *line)
 {
@@ -233,11 +268,16 @@ static void take_record(struct audit_verify *verify, const struct verify_line *l
 		return;
 	if (seq == 0)
 		read_origin(verify, line->entry, line->len);
-	else
+	if (verify->has_last) {
 		check_chain(verify, seq, line->head.prev);
-	if (seq > 0)
 		add_last(verify, line->head.prev);
+	}
 	memcpy(verify->last_leaf, line->leaf, SHA256_LEN);
+	verify->has_last = true;
+	if (verify->segment_count > 0 && seq == this_segment(verify)->first)
+		verify_border_open(verify, line->entry, line->len);
+	if (seq + 1 == verify->next_head)
+		note_time(verify, line->entry, line->len);
 	if (verify->options.on_record != NULL && !verify->has_bad)
 		verify->options.on_record(verify->options.data, seq, verify->last_leaf, line->entry,
 					  line->len);
@@ -251,9 +291,18 @@ static void take_bad_line(struct audit_verify *verify, const struct err *why)
 	verify->records++;
 }
 
+static void keep_last(struct audit_verify *verify, const struct verify_line *line)
+{
+	if (verify->segment_count == 0)
+		return;
+	buf_reset(&verify->last_entry);
+	buf_add(&verify->last_entry, line->entry, line->len);
+}
+
 void audit_verify_block(struct audit_verify *verify, const struct verify_block *block)
 {
 	verify->bytes += block->len;
+	verify->segment_bytes += block->len;
 	for (size_t i = 0; i < block->count; i++) {
 		if (verify->broken)
 			verify->records++;
@@ -265,6 +314,8 @@ void audit_verify_block(struct audit_verify *verify, const struct verify_block *
 	else
 		verify->records += block->bad;
 	verify->records += block->rest;
+	if (block->count > 0)
+		keep_last(verify, &block->lines[block->count - 1]);
 }
 
 static void take_line(struct audit_verify *verify, const char *entry, size_t len)
@@ -282,6 +333,7 @@ static void take_line(struct audit_verify *verify, const char *entry, size_t len
 	}
 	leaf_hash(entry, len, line.leaf);
 	take_record(verify, &line);
+	keep_last(verify, &line);
 }
 
 /* A line that can be no record is not kept: it might be a gigabyte of NULs. */
@@ -321,6 +373,7 @@ void audit_verify_feed(struct audit_verify *verify, const char *bytes, size_t le
 	const char *end = bytes + len;
 
 	verify->bytes += len;
+	verify->segment_bytes += len;
 	while (bytes < end) {
 		const char *feed = memchr(bytes, '\n', (size_t)(end - bytes));
 
@@ -333,9 +386,44 @@ void audit_verify_feed(struct audit_verify *verify, const char *bytes, size_t le
 	}
 }
 
+static void add_hashes(struct audit_verify *verify, unsigned int level,
+		       const uint8_t hash[SHA256_LEN])
+{
+	tiles_add_at(&verify->tiles, level, hash, verify->options.on_tile, verify->options.data);
+	if (verify->claims != NULL)
+		tiles_add_at(verify->claims, level, hash, NULL, NULL);
+	if (verify->tiles.size >= verify->next_head)
+		check_heads(verify);
+}
+
+void audit_verify_hashes(struct audit_verify *verify, unsigned int level,
+			 const uint8_t (*hashes)[SHA256_LEN], size_t count)
+{
+	uint64_t each = 1ULL << (TILE_HEIGHT * level);
+
+	for (size_t i = 0; i < count; i++) {
+		verify->records += each;
+		verify->hash_only += each;
+		if (verify->broken)
+			continue;
+		if (verify->has_last)
+			add_last(verify, verify->last_leaf);
+		verify->has_last = level == 0;
+		if (level == 0)
+			memcpy(verify->last_leaf, hashes[i], SHA256_LEN);
+		else
+			add_hashes(verify, level, hashes[i]);
+	}
+}
+
+uint64_t audit_verify_records(const struct audit_verify *verify)
+{
+	return verify->records;
+}
+
 void verify_finish(struct audit_verify *verify)
 {
 	/* Nobody says what the last record was: it is taken at its word. */
-	if (verify->records > 0 && !verify->broken)
+	if (verify->has_last && !verify->broken)
 		add_last(verify, verify->last_leaf);
 }

@@ -15,7 +15,10 @@ static const struct {
 	int exit_code;
 } verdicts[AUDIT_VERDICTS] = {
 	[AUDIT_SIGNED] = {"SIGNED", EXIT_FINE},
+	[AUDIT_ANCHORED] = {"ANCHORED", EXIT_FINE},
+	[AUDIT_WITNESSED] = {"WITNESSED", EXIT_FINE},
 	[AUDIT_UNSIGNED_TAIL] = {"UNSIGNED-TAIL", EXIT_UNSIGNED_TAIL},
+	[AUDIT_POLICY] = {"POLICY", EXIT_POLICY},
 	[AUDIT_UNSIGNED] = {"UNSIGNED", EXIT_UNSIGNED},
 	[AUDIT_INCONCLUSIVE] = {"INCONCLUSIVE", EXIT_INCONCLUSIVE},
 	[AUDIT_TRUNCATED] = {"TRUNCATED", EXIT_TRUNCATED},
@@ -28,11 +31,8 @@ const char *audit_verdict_name(enum audit_verdict verdict)
 	return verdicts[verdict].name;
 }
 
-static void hold(struct audit_report *report, enum audit_verdict verdict, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
 /* The first reason stays. */
-static void hold(struct audit_report *report, enum audit_verdict verdict, const char *format, ...)
+void verify_hold(struct audit_report *report, enum audit_verdict verdict, const char *format, ...)
 {
 	va_list args;
 
@@ -74,10 +74,10 @@ static void settle_bad_record(struct audit_verify *verify)
 static void judge_head_form(const struct verify_head *head, struct audit_report *report)
 {
 	if (!head->readable)
-		hold(report, AUDIT_TAMPERED, "%s is no checkpoint: %s", head->where,
-		     head->why.text);
+		verify_hold(report, AUDIT_TAMPERED, "%s is no checkpoint: %s", head->where,
+			    head->why.text);
 	else if (head->is_forged)
-		hold(report, AUDIT_TAMPERED, "%s: %s", head->where, head->why.text);
+		verify_hold(report, AUDIT_TAMPERED, "%s: %s", head->where, head->why.text);
 }
 
 static void judge_head(const struct audit_verify *verify, const struct verify_head *head,
@@ -87,17 +87,18 @@ static void judge_head(const struct audit_verify *verify, const struct verify_he
 	if (!head->readable)
 		return;
 	if (verify->origin[0] != '\0' && strcmp(verify->origin, head->checkpoint.origin) != 0)
-		hold(report, AUDIT_TAMPERED, "%s is a head of %s, but record 0 opens %s",
-		     head->where, head->checkpoint.origin, verify->origin);
+		verify_hold(report, AUDIT_TAMPERED, "%s is a head of %s, but record 0 opens %s",
+			    head->where, head->checkpoint.origin, verify->origin);
 	if (head->checkpoint.size > verify->records)
-		hold(report, AUDIT_TRUNCATED, "%llu of the %llu records that %s counts%s are there",
-		     number(verify->records), number(head->checkpoint.size), head->where,
-		     signed_by(head));
+		verify_hold(report, AUDIT_TRUNCATED,
+			    "%llu of the %llu records that %s counts%s are there",
+			    number(verify->records), number(head->checkpoint.size), head->where,
+			    signed_by(head));
 	else if (head->fit == HEAD_FITS_CLAIMS || head->fit == HEAD_DIFFERS)
-		hold(report, AUDIT_TAMPERED,
-		     "records 0 to %llu do not give the root of %s%s; if they hold together "
-		     "otherwise, they were written anew from the changed one on",
-		     number(head->checkpoint.size) - 1, head->where, signed_by(head));
+		verify_hold(report, AUDIT_TAMPERED,
+			    "records 0 to %llu do not give the root of %s%s; if they hold together "
+			    "otherwise, they were written anew from the changed one on",
+			    number(head->checkpoint.size) - 1, head->where, signed_by(head));
 }
 
 static void judge_fork(const struct audit_verify *verify, struct audit_report *report)
@@ -112,11 +113,12 @@ static void judge_fork(const struct audit_verify *verify, struct audit_report *r
 			bool parted = a->fit == HEAD_FITS && b->fit == HEAD_DIFFERS;
 
 			if (i != j && a->is_signed && b->is_signed && (same_size || parted))
-				hold(report, AUDIT_FORKED,
-				     "%s (size %llu) and %s (size %llu) are both signed, but no "
-				     "log has both as its heads: keep both files as evidence",
-				     a->where, number(a->checkpoint.size), b->where,
-				     number(b->checkpoint.size));
+				verify_hold(
+					report, AUDIT_FORKED,
+					"%s (size %llu) and %s (size %llu) are both signed, but no "
+					"log has both as its heads: keep both files as evidence",
+					a->where, number(a->checkpoint.size), b->where,
+					number(b->checkpoint.size));
 		}
 	}
 }
@@ -130,16 +132,19 @@ static bool is_damaged(const struct audit_report *report)
 static void judge_unsigned(const struct audit_verify *verify, struct audit_report *report)
 {
 	if (verify->records == 0 && !is_damaged(report))
-		hold(report, AUDIT_INCONCLUSIVE,
-		     "the log is empty and there is no head of a pinned key to compare it with");
+		verify_hold(
+			report, AUDIT_INCONCLUSIVE,
+			"the log is empty and there is no head of a pinned key to compare it with");
 	else if (verify->options.key_count == 0)
-		hold(report, AUDIT_UNSIGNED,
-		     "no key was given from outside the log, so whoever wrote the log may have "
-		     "written the head too");
+		verify_hold(
+			report, AUDIT_UNSIGNED,
+			"no key was given from outside the log, so whoever wrote the log may have "
+			"written the head too");
 	else if (verify->head_count == 0)
-		hold(report, AUDIT_UNSIGNED, "there is no checkpoint");
+		verify_hold(report, AUDIT_UNSIGNED, "there is no checkpoint");
 	else
-		hold(report, AUDIT_UNSIGNED, "no head carries a good signature of the pinned key");
+		verify_hold(report, AUDIT_UNSIGNED,
+			    "no head carries a good signature of the pinned key");
 }
 
 static void judge_tail(const struct audit_verify *verify, struct audit_report *report)
@@ -148,9 +153,10 @@ static void judge_tail(const struct audit_verify *verify, struct audit_report *r
 
 	if (is_damaged(report) || (behind == 0 && report->torn_bytes == 0))
 		return;
-	hold(report, AUDIT_UNSIGNED_TAIL,
-	     "%llu records and %llu bytes without a line feed follow the signed head of %llu",
-	     number(behind), number(report->torn_bytes), number(report->signed_size));
+	verify_hold(
+		report, AUDIT_UNSIGNED_TAIL,
+		"%llu records and %llu bytes without a line feed follow the signed head of %llu",
+		number(behind), number(report->torn_bytes), number(report->signed_size));
 }
 
 static void judge_signatures(const struct audit_verify *verify, struct audit_report *report)
@@ -166,9 +172,9 @@ static void judge_signatures(const struct audit_verify *verify, struct audit_rep
 		if (head->fit == HEAD_FITS && head->checkpoint.size >= report->signed_size) {
 			report->signed_size = head->checkpoint.size;
 			if (!is_damaged(report))
-				hold(report, AUDIT_SIGNED,
-				     "%s is signed by the pinned key and fits the log",
-				     head->where);
+				verify_hold(report, AUDIT_SIGNED,
+					    "%s is signed by the pinned key and fits the log",
+					    head->where);
 		}
 	}
 	if (!any)
@@ -195,16 +201,24 @@ void audit_verify_end(struct audit_verify *verify, struct audit_report *ret_repo
 	verify_finish(verify);
 	memset(report, 0, sizeof(*report));
 	report->records = verify->records;
+	report->hash_only = verify->hash_only;
+	for (size_t i = 0; i < verify->segment_count; i++)
+		report->segments += !verify->segments[i].only_hashes;
 	report->bytes = verify->bytes;
 	report->torn_bytes = verify->line.len + verify->long_bytes;
 	settle_bad_record(verify);
 	if (verify->has_bad)
-		hold(report, AUDIT_TAMPERED, "%s", verify->bad_text);
+		verify_hold(report, AUDIT_TAMPERED, "%s", verify->bad_text);
 	report->has_bad = verify->has_bad;
 	report->bad_record = verify->bad_record;
 	for (size_t i = 0; i < verify->head_count; i++)
 		judge_head(verify, &verify->heads[i], report);
 	judge_fork(verify, report);
+	verify_judge_segments(verify);
+	if (verify->border_text[0] != '\0')
+		verify_hold(report, AUDIT_TAMPERED, "%s", verify->border_text);
 	judge_signatures(verify, report);
+	if (!is_damaged(report))
+		verify_judge_witnesses(verify, report);
 	report->exit_code = exit_code(verify, report);
 }

@@ -1,7 +1,10 @@
-/* What the two halves of the verifier share: verify.c reads the log, verify_judge.c concludes. */
+/* What the parts of the verifier share: verify.c reads the log, verify_segments.c looks at the
+ * borders of its files, verify_witness.c at cosignatures and anchors, verify_judge.c concludes. */
 #ifndef BROKER_AUDIT_VERIFY_STATE_H
 #define BROKER_AUDIT_VERIFY_STATE_H
 
+#include "base/clock.h"
+#include "broker/audit/layout.h"
 #include "broker/audit/tiles.h"
 #include "broker/audit/verify.h"
 
@@ -20,6 +23,30 @@ struct verify_head {
 	struct checkpoint checkpoint;
 	enum head_fit fit;
 	struct err why; /* of what is wrong with it */
+
+	enum audit_head_kind kind;
+	uint64_t segment; /* of a seal: first record of the segment it seals */
+	char *note;	  /* owned; as given, for signatures that are looked at in the end */
+	size_t note_len;
+	char time[TIMESTAMP_LEN + 1]; /* of its last record; empty when that was not read */
+};
+
+struct verify_segment {
+	char name[AUDIT_NAME_MAX];
+	uint64_t first;
+	uint64_t count;
+	uint64_t bytes;
+	bool has_hash;
+	uint8_t sha256[SHA256_LEN];
+	bool has_key; /* of its epoch: known from the records */
+	uint64_t epoch;
+	struct vkey key;
+	bool ended;	   /* read to its end, so count and bytes hold */
+	bool only_hashes;  /* its lines are gone or were not read */
+	bool closed;	   /* its last record is segment.close */
+	bool next_has_key; /* from segment.close */
+	uint64_t next_epoch;
+	struct vkey next_key;
 };
 
 struct audit_verify {
@@ -31,6 +58,7 @@ struct audit_verify {
 	struct buf line;     /* the unfinished last line */
 	uint64_t long_bytes; /* of a line beyond every bound, which is not kept */
 	uint64_t records;
+	uint64_t hash_only; /* of them, those taken from tiles alone */
 	uint64_t bytes;
 	char origin[NOTE_NAME_MAX + 1]; /* as record 0 names it; empty when it does not */
 
@@ -43,7 +71,15 @@ struct audit_verify {
 	struct tiles tiles;
 	struct tiles *claims; /* once they differ; owned */
 	uint8_t last_leaf[SHA256_LEN];
-	bool settled; /* bad_record is certain to be right */
+	bool has_last; /* of the record before; it is not in the tree yet */
+	bool settled;  /* bad_record is certain to be right */
+
+	struct verify_segment *segments; /* owned */
+	size_t segment_count, segment_room;
+	uint64_t segment_bytes;		  /* of this file, so far */
+	struct buf last_entry;		  /* the last record of this file so far */
+	char border_text[AUDIT_TEXT_MAX]; /* the first thing wrong at a border; empty when nothing
+					   */
 
 	bool broken; /* a line is out of form or place: nothing behind it can be hashed in place */
 	bool has_bad;
@@ -53,5 +89,13 @@ struct audit_verify {
 
 /* The last record into the tree, at the end of the log. */
 void verify_finish(struct audit_verify *verify);
+/* The first record of a file, when it has been chained. */
+void verify_border_open(struct audit_verify *verify, const char *entry, size_t len);
+/* Seals and epochs of all segments, once everything was read: into border_text. */
+void verify_judge_segments(struct audit_verify *verify);
+/* Cosignatures and anchors: into the report. */
+void verify_judge_witnesses(const struct audit_verify *verify, struct audit_report *report);
+void verify_hold(struct audit_report *report, enum audit_verdict verdict, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif
