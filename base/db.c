@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #define BUSY_MS 5000 /* another process of ours may be closing it */
@@ -150,6 +151,53 @@ int db_open(const char *path, enum db_sync sync, const char *const *migrations, 
 		return fail(db, err, path);
 	if (set_up(db, sync, err) < 0 || migrate(db, migrations, count, err) < 0)
 		return err_wrap(err, "%s", path);
+	*ret_db = TAKE(db);
+	return 0;
+}
+
+/* A path as the URI that says that nobody changes the file meanwhile. */
+static char *frozen_uri(const char *path)
+{
+	struct buf uri = BUF_INIT;
+
+	buf_add_str(&uri, "file:");
+	for (; *path != '\0'; path++) {
+		if (*path == '?' || *path == '#' || *path == '%')
+			buf_addf(&uri, "%%%02x", (unsigned char)*path);
+		else
+			buf_add_char(&uri, *path);
+	}
+	buf_add_str(&uri, "?immutable=1");
+	return buf_take(&uri);
+}
+
+static bool can_read(struct db *db)
+{
+	return sqlite3_exec(db->sqlite, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL) ==
+	       SQLITE_OK;
+}
+
+/* A file in WAL mode can only be read plainly where its shared memory can be made. */
+int db_open_read(const char *path, struct db **ret_db, struct err *err)
+{
+	CLEANUP(db_closep) struct db *db = mem_alloc(sizeof(*db));
+	CLEANUP(mem_freep) char *uri = frozen_uri(path);
+	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+
+	if (access(path, F_OK) < 0)
+		return err_set(err, ERR_NOT_FOUND, "%s: no such file", path);
+	if (sqlite3_open_v2(path, &db->sqlite, flags, NULL) == SQLITE_OK) {
+		sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+		if (can_read(db)) {
+			*ret_db = TAKE(db);
+			return 0;
+		}
+	}
+	sqlite3_close(db->sqlite);
+	db->sqlite = NULL;
+	if (sqlite3_open_v2(uri, &db->sqlite, flags | SQLITE_OPEN_URI, NULL) != SQLITE_OK ||
+	    !can_read(db))
+		return fail(db, err, path);
 	*ret_db = TAKE(db);
 	return 0;
 }

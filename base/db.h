@@ -22,6 +22,9 @@ enum db_sync { DB_SYNC_NORMAL, DB_SYNC_FULL };
  * count is refused. */
 MUST_CHECK int db_open(const char *path, enum db_sync sync, const char *const *migrations,
 		       int count, struct db **ret_db, struct err *err);
+/* For reading a file of ours that may be a copy, on a medium that cannot be written: changes
+ * nothing, makes nothing. ERR_NOT_FOUND when there is none. */
+MUST_CHECK int db_open_read(const char *path, struct db **ret_db, struct err *err);
 void db_close(struct db *db); /* finalizes its statements; NULL is fine */
 void db_closep(struct db **db);
 

@@ -278,6 +278,8 @@ static void take_record(struct audit_verify *verify, const struct verify_line *l
 		verify_border_open(verify, line->entry, line->len);
 	if (seq + 1 == verify->next_head)
 		note_time(verify, line->entry, line->len);
+	if (verify->has_gap)
+		verify_note_drop(verify, line->entry, line->len);
 	if (verify->options.on_record != NULL && !verify->has_bad)
 		verify->options.on_record(verify->options.data, seq, verify->last_leaf, line->entry,
 					  line->len);
@@ -416,14 +418,20 @@ void audit_verify_hashes(struct audit_verify *verify, unsigned int level,
 	}
 }
 
+const struct tiles *audit_verify_tiles(const struct audit_verify *verify)
+{
+	return &verify->tiles;
+}
+
 uint64_t audit_verify_records(const struct audit_verify *verify)
 {
 	return verify->records;
 }
 
-void verify_finish(struct audit_verify *verify)
+void audit_verify_done(struct audit_verify *verify)
 {
 	/* Nobody says what the last record was: it is taken at its word. */
 	if (verify->has_last && !verify->broken)
 		add_last(verify, verify->last_leaf);
+	verify->has_last = false;
 }

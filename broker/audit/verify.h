@@ -69,8 +69,9 @@ struct audit_verify_options {
 	bool needs_anchor;		   /* a kept head must fit */
 	int64_t anchor_age_max_us;	   /* and its last record be no older than that; 0: any */
 	int64_t now_us;			   /* only for that age */
-	bool partial;			   /* a range or an export: it need not begin at record 0 */
-	bool live; /* the log is being written: a tail behind the head is no finding */
+	bool range;   /* only a range is looked at: lines may be missing without a segment.drop */
+	bool partial; /* a range or an export: it need not begin at record 0 */
+	bool live;    /* the log is being written: a tail behind the head is no finding */
 	/* Called for each record that is well formed, in its place and chained to the one before;
 	 * whether it itself was changed shows only later. May be NULL. */
 	void (*on_record)(void *data, uint64_t seq, const uint8_t leaf[SHA256_LEN],
@@ -116,6 +117,9 @@ void audit_verify_close_line(struct audit_verify *verify, const char *entry, siz
 void audit_verify_hashes(struct audit_verify *verify, unsigned int level,
 			 const uint8_t (*hashes)[SHA256_LEN], size_t count);
 uint64_t audit_verify_records(const struct audit_verify *verify); /* so far */
+/* No more records will come: the last one goes into the tree. Then what needs the whole log. */
+void audit_verify_done(struct audit_verify *verify);
+const struct tiles *audit_verify_tiles(const struct audit_verify *verify);
 /* The SHA-256 that the chain itself gives for a segment; false when it does not. After the end. */
 bool audit_verify_sum(const struct audit_verify *verify, uint64_t first, uint8_t out[SHA256_LEN]);
 /* Something beside the log that does not fit it, found by the caller: TAMPERED. */

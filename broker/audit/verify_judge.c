@@ -198,7 +198,7 @@ void audit_verify_end(struct audit_verify *verify, struct audit_report *ret_repo
 {
 	struct audit_report *report = ret_report;
 
-	verify_finish(verify);
+	audit_verify_done(verify);
 	memset(report, 0, sizeof(*report));
 	report->records = verify->records;
 	report->hash_only = verify->hash_only;

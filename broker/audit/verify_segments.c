@@ -92,6 +92,13 @@ static bool same_key(const struct vkey *a, const struct vkey *b)
 	       memcmp(a->public_key, b->public_key, ED25519_PUBLIC_LEN) == 0;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
 static void check_file_before(struct audit_verify *verify, struct verify_segment *before,
 			      const struct json *record)
 {
@@ -186,8 +193,10 @@ void audit_verify_segment_end(struct audit_verify *verify, const uint8_t *sha256
 	struct verify_segment *segment = last_segment(verify);
 
 	segment->count = verify->records - segment->first;
-	if (segment->only_hashes)
+	if (segment->only_hashes) {
+		verify->has_gap = !verify->options.range;
 		return;
+	}
 	segment->ended = true;
 	segment->bytes = verify->segment_bytes;
 	if (sha256 != NULL) {
@@ -195,6 +204,22 @@ void audit_verify_segment_end(struct audit_verify *verify, const uint8_t *sha256
 		memcpy(segment->sha256, sha256, SHA256_LEN);
 	}
 	read_close(verify, segment, buf_str(&verify->last_entry), verify->last_entry.len);
+}
+
+void verify_note_drop(struct audit_verify *verify, const char *entry, size_t len)
+{
+	static const char mark[] = "\"ev\":\"" EV_SEGMENT_DROP "\"";
+	CLEANUP(json_freep) struct json *record = NULL;
+	const char *name;
+
+	if (memmem(entry, len, mark, sizeof(mark) - 1) == NULL ||
+	    json_parse(entry, len, WRIT_RECORD_BYTES_MAX, &record, NULL) < 0 ||
+	    !is_event(record, EV_SEGMENT_DROP))
+		return;
+	name = json_get_str(json_get(record, REC_SEGMENT), "name");
+	for (size_t i = 0; name != NULL && i < verify->segment_count; i++)
+		if (strcmp(base_name(verify->segments[i].name), name) == 0)
+			verify->segments[i].dropped = true;
 }
 
 void audit_verify_close_line(struct audit_verify *verify, const char *entry, size_t len)
@@ -279,6 +304,11 @@ void verify_judge_segments(struct audit_verify *verify)
 	for (size_t i = 0; i + 1 < verify->segment_count; i++) {
 		const struct verify_segment *segment = &verify->segments[i];
 
+		if (segment->only_hashes && !segment->dropped && !verify->options.range)
+			found(verify,
+			      "the lines of %s are gone, and no record says that they were "
+			      "dropped",
+			      segment->name);
 		/* Of a stretch of which only hashes are there, the root alone speaks. */
 		if (segment->only_hashes && !segment->closed && segment->next_epoch == 0)
 			continue;

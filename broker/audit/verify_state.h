@@ -42,6 +42,7 @@ struct verify_segment {
 	uint64_t epoch;
 	struct vkey key;
 	bool ended;	   /* read to its end, so count and bytes hold */
+	bool dropped;	   /* a segment.drop names it */
 	bool only_hashes;  /* its lines are gone or were not read */
 	bool closed;	   /* its last record is segment.close */
 	bool next_has_key; /* from segment.close */
@@ -81,16 +82,18 @@ struct audit_verify {
 	char border_text[AUDIT_TEXT_MAX]; /* the first thing wrong at a border; empty when nothing
 					   */
 
+	bool has_gap; /* of some segment there are only hashes */
+
 	bool broken; /* a line is out of form or place: nothing behind it can be hashed in place */
 	bool has_bad;
 	uint64_t bad_record;
 	char bad_text[AUDIT_TEXT_MAX];
 };
 
-/* The last record into the tree, at the end of the log. */
-void verify_finish(struct audit_verify *verify);
 /* The first record of a file, when it has been chained. */
 void verify_border_open(struct audit_verify *verify, const char *entry, size_t len);
+/* A record, if lines of a segment are gone: is it the one that says why? */
+void verify_note_drop(struct audit_verify *verify, const char *entry, size_t len);
 /* Seals and epochs of all segments, once everything was read: into border_text. */
 void verify_judge_segments(struct audit_verify *verify);
 /* Cosignatures and anchors: into the report. */
