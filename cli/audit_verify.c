@@ -1,93 +1,111 @@
 /*
- * writ audit verify: heads first, then the log (a live log only grows meanwhile), then verdicts in
- * words, with what stays unproven. What can fail: files; everything about the log is a verdict.
+ * writ audit verify: options, the check itself (broker/audit/log_check.h), the answer, and the exit
+ * code. What can fail: files; everything about the log is a verdict.
  */
+#include "cli/audit_verify.h"
+
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
-#include "cli/audit_answer.h"
-#include "cli/audit_source.h"
+#include "cli/audit_filter.h"
 #include "cli/cli.h"
 #include "cli/cmd_audit.h"
 #include "writ/record.h"
 
 #define ANSWER_FILE_MAX (32u << 20)
-#define CHECKPOINTS_MAX 64
+#define MANIFEST_BYTES_MAX (1u << 20)
 
-struct options {
-	const char *dir;
-	const char *workspace;
-	const char *key;
-	const char *checkpoints[CHECKPOINTS_MAX];
-	size_t checkpoint_count;
-	const char *answer;
-	bool live;
-	bool json;
-};
-
-struct run {
-	struct options options;
-	struct audit_source source;
-	struct answer_check answer; /* if options.answer */
-	size_t head_count;
-	char own_key[512]; /* as record 0 names it; empty when it does not */
-	struct audit_report report;
-	int exit_code;
-};
-
-static const char *const residue[] = {
-	"an event that was never recorded, or a false record by an honest signer",
-	"a record written after the newest head that left the machine",
-	"a cut back to an older head, unless a newer one was kept elsewhere (--checkpoint)",
-};
-
-/* What an answer says that its record does not commit to. */
-static const char answer_residue[] = "flags, period, units, bytes, usage: not committed to";
-
-static int add_checkpoint(struct options *options, const char *path)
+static int add_to(const char **list, size_t *count, size_t max, const char *what, const char *value)
 {
-	if (options->checkpoint_count == CHECKPOINTS_MAX)
-		return cli_usage("audit verify", "more than %d checkpoints", CHECKPOINTS_MAX);
-	options->checkpoints[options->checkpoint_count++] = path;
+	if (*count == max)
+		return cli_usage("audit verify", "more than %zu %ss", max, what);
+	list[(*count)++] = value;
 	return 0;
 }
 
-static int read_word(int argc, char **argv, int *at, struct options *options)
+static int read_list(int argc, char **argv, int *at, struct audit_run_options *options)
+{
+	const char *value = NULL;
+	int found = audit_option(argc, argv, at, "--checkpoint", &value);
+
+	if (found > 0)
+		return add_to(options->checkpoints, &options->checkpoint_count,
+			      AUDIT_CHECKPOINTS_MAX, "checkpoint", value) == 0
+			       ? 1
+			       : EXIT_USAGE + 1;
+	if (found == 0) {
+		found = audit_option(argc, argv, at, "--key", &value);
+		if (found > 0)
+			return add_to(options->source.keys, &options->source.key_count,
+				      AUDIT_KEYS_MAX, "key", value) == 0
+				       ? 1
+				       : EXIT_USAGE + 1;
+	}
+	return found;
+}
+
+static int read_value(int argc, char **argv, int *at, struct audit_run_options *options)
 {
 	const struct {
 		const char *name;
 		const char **value;
-	} valued[] = {{"-C", &options->workspace},
-		      {"--key", &options->key},
-		      {"--answer", &options->answer}};
-	const char *checkpoint = NULL;
-	int found = audit_option(argc, argv, at, "--checkpoint", &checkpoint);
+	} valued[] = {{"-C", &options->source.workspace},
+		      {"--policy", &options->source.policy},
+		      {"--answer", &options->answer},
+		      {"--anchored-within", &options->anchored_within},
+		      {"--range", &options->range},
+		      {"--threads", &options->threads}};
+	int found = read_list(argc, argv, at, options);
 
-	if (found > 0)
-		return add_checkpoint(options, checkpoint);
 	for (size_t i = 0; found == 0 && i < ARRAY_LEN(valued); i++)
 		found = audit_option(argc, argv, at, valued[i].name, valued[i].value);
+	return found;
+}
+
+static bool read_flag(const char *word, struct audit_run_options *options)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = {{"--live", &options->live},
+		     {"--json", &options->json},
+		     {"--anchored", &options->anchored},
+		     {"--chain", &options->chain_only},
+		     {"--files", &options->files}};
+
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (strcmp(word, flags[i].name) == 0) {
+			*flags[i].flag = true;
+			return true;
+		}
+	return false;
+}
+
+static int read_word(int argc, char **argv, int *at, struct audit_run_options *options)
+{
+	int found = read_value(argc, argv, at, options);
+
 	if (found < 0)
 		return cli_usage("audit verify", "%s needs a value", argv[*at]);
-	if (found > 0)
+	if (found > 1)
+		return EXIT_USAGE;
+	if (found > 0 || read_flag(argv[*at], options))
 		return 0;
-	if (strcmp(argv[*at], "--live") == 0)
-		options->live = true;
-	else if (strcmp(argv[*at], "--json") == 0)
-		options->json = true;
-	else if (argv[*at][0] == '-')
+	if (argv[*at][0] == '-')
 		return cli_usage("audit verify", "no option %s", argv[*at]);
-	else if (options->dir != NULL)
-		return cli_usage("audit verify", "one log at a time: %s or %s?", options->dir,
-				 argv[*at]);
-	else
-		options->dir = argv[*at];
+	if (options->source.path != NULL)
+		return cli_usage("audit verify", "one log at a time: %s or %s?",
+				 options->source.path, argv[*at]);
+	options->source.path = argv[*at];
 	return 0;
 }
 
-static int read_options(int argc, char **argv, struct options *options)
+static int read_options(int argc, char **argv, struct audit_run_options *options)
 {
 	int code = 0;
 
@@ -96,35 +114,47 @@ static int read_options(int argc, char **argv, struct options *options)
 	return code;
 }
 
-static int add_head(struct run *run, struct audit_verify *verify, const char *path, struct err *err)
+/* Values. */
+static int read_duration(const char *text, int64_t *ret_us, struct err *err)
 {
-	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
+	static const struct {
+		char unit;
+		int64_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	char *end = NULL;
+	unsigned long long value = strtoull(text, &end, 10);
 
-	if (file_read_at(AT_FDCWD, path, NOTE_BYTES_MAX, &bytes, err) < 0)
-		return -1;
-	run->head_count++;
-	return audit_verify_head(verify, path, buf_str(&bytes), bytes.len, err);
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (text[0] >= '0' && text[0] <= '9' && end[0] == units[i].unit && end[1] == '\0' &&
+		    value > 0 && value <= 1000000) {
+			*ret_us = (int64_t)value * units[i].seconds * 1000000;
+			return 0;
+		}
+	return err_set(err, ERR_INVALID,
+		       "%s is no duration: a number and s, m, h or d, such as 24h", text);
 }
 
-/* The log's own head may be missing, which is a finding; one that was named may not. */
-static int add_heads(struct run *run, struct audit_verify *verify, struct err *err)
+static int read_number(const char *text, unsigned int max, unsigned int *ret, struct err *err)
 {
-	CLEANUP(mem_freep)
-	char *own = run->source.dir == NULL ? NULL : mem_format("%s/checkpoint", run->source.dir);
-	const char *kept = run->options.answer == NULL ? NULL : answer_checkpoint(&run->answer);
+	char *end = NULL;
+	unsigned long value = strtoul(text, &end, 10);
 
-	if (own != NULL && add_head(run, verify, own, err) < 0 && err->kind != ERR_NOT_FOUND)
-		return -1;
-	for (size_t i = 0; i < run->options.checkpoint_count; i++)
-		if (add_head(run, verify, run->options.checkpoints[i], err) < 0)
-			return -1;
-	if (kept == NULL)
-		return 0;
-	run->head_count++;
-	return audit_verify_head(verify, "the answer's checkpoint", kept, strlen(kept), err);
+	if (text[0] < '1' || text[0] > '9' || *end != '\0' || value > max)
+		return err_set(err, ERR_INVALID, "%s is no number from 1 to %u", text, max);
+	*ret = (unsigned int)value;
+	return 0;
 }
 
-static void read_own_key(struct run *run, const char *entry, size_t len)
+/* Records. */
+static void read_own_key(struct audit_run *run, const struct json *record)
+{
+	const char *vkey = json_get_str(record, REC_VKEY);
+
+	if (vkey != NULL)
+		snprintf(run->own_key, sizeof(run->own_key), "%s", vkey);
+}
+
+static void read_rotation(struct audit_run *run, uint64_t seq, const char *entry, size_t len)
 {
 	CLEANUP(json_freep) struct json *record = NULL;
 	const char *vkey;
@@ -132,42 +162,133 @@ static void read_own_key(struct run *run, const char *entry, size_t len)
 	if (json_parse(entry, len, len, &record, NULL) < 0)
 		return;
 	vkey = json_get_str(record, REC_VKEY);
-	if (vkey != NULL)
-		snprintf(run->own_key, sizeof(run->own_key), "%s", vkey);
+	if (seq == 0)
+		read_own_key(run, record);
+	else if (vkey != NULL) {
+		snprintf(run->rotated, sizeof(run->rotated), "%s", vkey);
+		run->rotated_at = seq;
+	}
 }
 
 static void on_record(void *data, uint64_t seq, const uint8_t leaf[SHA256_LEN], const char *entry,
 		      size_t len)
 {
-	struct run *run = data;
+	static const char mark[] = "\"ev\":\"" EV_KEY_ROTATE "\"";
+	struct audit_run *run = data;
 
 	(void)leaf;
-	if (seq == 0)
-		read_own_key(run, entry, len);
+	if (seq == 0 || memmem(entry, len, mark, sizeof(mark) - 1) != NULL)
+		read_rotation(run, seq, entry, len);
 	if (run->options.answer != NULL)
 		answer_check_record(&run->answer, seq, entry, len);
 }
 
-static int verify_all(struct run *run, struct err *err)
+static void on_progress(void *data, uint64_t done, uint64_t total)
 {
-	struct audit_verify_options options = {.keys = &run->source.key,
-					       .key_count = run->source.has_key ? 1 : 0,
-					       .live = run->options.live,
-					       .on_record = on_record,
-					       .data = run};
-	CLEANUP(audit_verify_freep) struct audit_verify *verify = audit_verify_new(&options);
+	(void)data;
+	fprintf(stderr, "\rreading the log: %llu of %llu MiB ", (unsigned long long)(done >> 20),
+		(unsigned long long)(total >> 20));
+}
 
-	if (add_heads(run, verify, err) < 0)
-		return -1;
-	if (audit_source_feed(&run->source, verify, err) < 0) {
-		/* A folder without a log is an empty log: its head then says what was there. */
-		if (err->kind != ERR_NOT_FOUND || run->source.dir == NULL)
+/* The check. */
+struct heads { /* kept outside the log */
+	struct buf notes[AUDIT_CHECKPOINTS_MAX];
+	struct log_kept kept[AUDIT_CHECKPOINTS_MAX + 1];
+	size_t count;
+};
+
+static void heads_clear(struct heads *heads)
+{
+	for (size_t i = 0; i < AUDIT_CHECKPOINTS_MAX; i++)
+		buf_clear(&heads->notes[i]);
+}
+
+static int read_heads(const struct audit_run *run, struct heads *heads, struct err *err)
+{
+	const char *answers = run->options.answer == NULL ? NULL : answer_checkpoint(&run->answer);
+
+	for (size_t i = 0; i < run->options.checkpoint_count; i++) {
+		const char *path = run->options.checkpoints[i];
+
+		if (file_read_at(AT_FDCWD, path, NOTE_BYTES_MAX, &heads->notes[i], err) < 0)
 			return -1;
+		heads->kept[heads->count++] =
+			(struct log_kept){path, buf_str(&heads->notes[i]), heads->notes[i].len};
 	}
-	audit_verify_end(verify, &run->report);
-	if (run->options.answer != NULL)
-		answer_check_end(&run->answer);
+	if (answers != NULL)
+		heads->kept[heads->count++] =
+			(struct log_kept){"the answer's checkpoint", answers, strlen(answers)};
 	return 0;
+}
+
+/* An export of a range says so; what lies outside of it is then not missed. */
+static void read_manifest(struct audit_run *run)
+{
+	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
+	CLEANUP(json_freep) struct json *json = NULL;
+	int64_t from, to;
+
+	if (run->to > 0 ||
+	    log_dir_read(&run->source.dir, AUDIT_EXPORT, MANIFEST_BYTES_MAX, &bytes, NULL) < 0 ||
+	    json_parse(buf_str(&bytes), bytes.len, bytes.len, &json, NULL) < 0)
+		return;
+	from = json_get_int(json, "from", -1);
+	to = json_get_int(json, "to", -1);
+	if (from >= 0 && to > from) {
+		run->from = (uint64_t)from;
+		run->to = (uint64_t)to;
+	}
+}
+
+static int set_up(struct audit_run *run, struct log_check_options *check, struct err *err)
+{
+	const struct audit_run_options *options = &run->options;
+	struct audit_verify_options *verify = &check->verify;
+
+	verify->keys = run->source.keys;
+	verify->key_count = run->source.key_count;
+	verify->epoch_key = run->source.has_epoch_key ? &run->source.epoch_key : NULL;
+	verify->policy = run->source.has_policy ? &run->source.policy : NULL;
+	verify->needs_anchor = options->anchored || options->anchored_within != NULL;
+	verify->now_us = clock_now_us();
+	verify->live = options->live;
+	verify->on_record = on_record;
+	verify->data = run;
+	check->chain_only = options->chain_only;
+	check->hash_files = options->files;
+	check->openings = !options->chain_only;
+	check->progress = isatty(STDERR_FILENO) ? on_progress : NULL;
+	if (options->anchored_within != NULL &&
+	    read_duration(options->anchored_within, &verify->anchor_age_max_us, err) < 0)
+		return err_wrap(err, "--anchored-within");
+	if (options->range != NULL &&
+	    audit_range_read(options->range, &run->from, &run->to, err) < 0)
+		return err_wrap(err, "--range");
+	if (options->threads != NULL && read_number(options->threads, 64, &check->threads, err) < 0)
+		return err_wrap(err, "--threads");
+	read_manifest(run);
+	check->from = run->from;
+	check->to = run->to;
+	return 0;
+}
+
+static int check_log(struct audit_run *run, struct err *err)
+{
+	struct log_check_options check = {.chain_only = false};
+	CLEANUP(mem_freep) struct heads *heads = mem_alloc(sizeof(*heads));
+	int result = -1;
+
+	if (set_up(run, &check, err) == 0 && read_heads(run, heads, err) == 0) {
+		check.kept = heads->kept;
+		check.kept_count = heads->count;
+		result = log_check(&run->source.dir, &check, &run->report, err);
+	}
+	if (check.progress != NULL)
+		fputs("\r\033[K", stderr);
+	heads_clear(heads);
+	if (result == 0 && run->options.answer != NULL)
+		answer_check_end(&run->answer);
+	return result;
 }
 
 static bool is_damage(int code)
@@ -175,9 +296,10 @@ static bool is_damage(int code)
 	return code >= EXIT_TRUNCATED;
 }
 
-static int combined_exit_code(const struct run *run)
+static int combined_exit_code(const struct audit_run *run)
 {
-	int code = run->report.exit_code;
+	const struct audit_report *verdict = &run->report.verdict;
+	int code = verdict->exit_code;
 
 	if (run->options.answer == NULL || is_damage(code))
 		return code;
@@ -185,12 +307,12 @@ static int combined_exit_code(const struct run *run)
 		return EXIT_TAMPERED;
 	if (!answer_is_proven(&run->answer))
 		return EXIT_INCONCLUSIVE;
-	if (code == EXIT_UNSIGNED_TAIL && run->answer.close_seq < run->report.signed_size)
+	if (code == EXIT_UNSIGNED_TAIL && run->answer.close_seq < verdict->signed_size)
 		return EXIT_FINE; /* the answer is below the head; the tail is not its matter */
 	return code;
 }
 
-static int read_answer(struct run *run, struct err *err)
+static int read_answer(struct audit_run *run, struct err *err)
 {
 	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
 
@@ -201,163 +323,6 @@ static int read_answer(struct run *run, struct err *err)
 	return 0;
 }
 
-/* Words. */
-static void print_verdicts(const struct audit_report *report)
-{
-	for (int i = AUDIT_VERDICTS - 1; i >= 0; i--) {
-		const char *color = i == AUDIT_SIGNED	   ? "\033[32m"
-				    : i >= AUDIT_TRUNCATED ? "\033[31m"
-							   : "\033[33m";
-
-		if (report->holds[i])
-			printf("%s%-14s%s %s\n", cli_color() ? color : "",
-			       audit_verdict_name((enum audit_verdict)i),
-			       cli_color() ? "\033[0m" : "", report->text[i]);
-	}
-}
-
-static void print_key(const struct run *run)
-{
-	char fingerprint[SHA256_HEX_LEN + 1];
-	struct vkey own;
-
-	if (run->source.has_key) {
-		vkey_fingerprint(&run->source.key, fingerprint);
-		printf("key            pinned by %s, fingerprint %s\n", run->source.key_from,
-		       fingerprint);
-		return;
-	}
-	printf("key            none pinned%s%s\n", run->source.key_note != NULL ? ": " : "",
-	       run->source.key_note != NULL ? run->source.key_note : "");
-	if (vkey_parse(run->own_key, strlen(run->own_key), &own, NULL) == 0) {
-		vkey_fingerprint(&own, fingerprint);
-		printf("               the log itself names a key with fingerprint %s; if you know "
-		       "that one from elsewhere, pin it with --key\n",
-		       fingerprint);
-	}
-}
-
-static void print_answer(const struct run *run)
-{
-	const struct answer_check *answer = &run->answer;
-
-	printf("answer         task %s, record %llu\n", answer->task,
-	       (unsigned long long)answer->close_seq);
-	for (size_t i = 0; i < ANSWER_FIELDS; i++) {
-		const struct answer_field *field = &answer->fields[i];
-
-		if (field->state == ANSWER_MATCHES)
-			printf("               %s: matches\n", field->name);
-		else if (field->state != ANSWER_ABSENT)
-			printf("               %s\n", field->text);
-	}
-	printf("               %s\n", answer_residue);
-	if (answer->failed)
-		printf("ANSWER CHANGED %s\n", answer->why);
-	else if (!answer_is_proven(answer))
-		printf("ANSWER OPEN    not every part of it could be checked\n");
-	else if (run->exit_code == EXIT_FINE)
-		printf("ANSWER PROVEN  it is the one the log committed to\n");
-	else
-		printf("ANSWER FITS    the log, with what is said of the log above\n");
-}
-
-static void print_words(const struct run *run)
-{
-	const struct audit_report *report = &run->report;
-
-	print_verdicts(report);
-	printf("log            %s: %llu records, %llu below the signed head, %zu head%s compared\n",
-	       run->source.file, (unsigned long long)report->records,
-	       (unsigned long long)report->signed_size, run->head_count,
-	       run->head_count == 1 ? "" : "s");
-	print_key(run);
-	if (run->options.answer != NULL)
-		print_answer(run);
-	printf("not proven     ");
-	for (size_t i = 0; i < ARRAY_LEN(residue); i++)
-		printf("%s%s", i == 0 ? "" : "\n               ", residue[i]);
-	putchar('\n');
-}
-
-/* JSON. */
-static struct json *verdicts_json(const struct audit_report *report)
-{
-	struct json *list = json_array();
-
-	for (int i = AUDIT_VERDICTS - 1; i >= 0; i--) {
-		struct json *item;
-
-		if (!report->holds[i])
-			continue;
-		item = json_object();
-		json_set_str(item, "verdict", audit_verdict_name((enum audit_verdict)i));
-		json_set_str(item, "reason", report->text[i]);
-		json_push(list, item);
-	}
-	return list;
-}
-
-static struct json *key_json(const struct audit_source *source)
-{
-	char fingerprint[SHA256_HEX_LEN + 1];
-	struct json *key;
-
-	if (!source->has_key)
-		return json_new_null();
-	key = json_object();
-	vkey_fingerprint(&source->key, fingerprint);
-	json_set_str(key, "name", source->key.name);
-	json_set_str(key, "fingerprint", fingerprint);
-	json_set_str(key, "from", source->key_from);
-	return key;
-}
-
-static struct json *answer_json(const struct answer_check *answer)
-{
-	struct json *out = json_object();
-	struct json *fields = json_object();
-
-	json_set_str(out, "task", answer->task);
-	json_set_bool(out, "proven", answer_is_proven(answer));
-	if (answer->failed)
-		json_set_str(out, "reason", answer->why);
-	if (answer->close != NULL)
-		json_set_int(out, "record", (int64_t)answer->close_seq);
-	for (size_t i = 0; i < ANSWER_FIELDS; i++)
-		json_set_str(fields, answer->fields[i].name,
-			     answer_state_name(answer->fields[i].state));
-	json_set(out, "fields", fields);
-	return out;
-}
-
-static void print_json(const struct run *run)
-{
-	CLEANUP(json_freep) struct json *out = json_object();
-	struct json *unproven = json_array();
-	const struct audit_report *report = &run->report;
-
-	json_set_int(out, "exit_code", run->exit_code);
-	json_set(out, "verdicts", verdicts_json(report));
-	json_set_str(out, "log", run->source.file);
-	json_set_int(out, "records", (int64_t)report->records);
-	json_set_int(out, "bytes", (int64_t)report->bytes);
-	json_set_int(out, "torn_bytes", (int64_t)report->torn_bytes);
-	json_set_int(out, "signed_size", (int64_t)report->signed_size);
-	json_set_int(out, "heads", (int64_t)run->head_count);
-	json_set(out, "bad_record",
-		 report->has_bad ? json_new_int((int64_t)report->bad_record) : json_new_null());
-	json_set(out, "key", key_json(&run->source));
-	if (run->options.answer != NULL)
-		json_set(out, "answer", answer_json(&run->answer));
-	for (size_t i = 0; i < ARRAY_LEN(residue); i++)
-		json_push_str(unproven, residue[i]);
-	if (run->options.answer != NULL)
-		json_push_str(unproven, answer_residue);
-	json_set(out, "not_proven", unproven);
-	cli_print_json(out);
-}
-
 static int fail(const struct err *err)
 {
 	int code = err->kind == ERR_IO ? EXIT_IO : EXIT_USAGE;
@@ -365,37 +330,30 @@ static int fail(const struct err *err)
 	return cli_fail(code, "audit verify: %s", err->text);
 }
 
-static void run_clear(struct run *run)
+static int verify(struct audit_run *run)
 {
-	audit_source_clear(&run->source);
-	answer_check_clear(&run->answer);
-}
-
-static int verify(struct run *run)
-{
-	const struct options *options = &run->options;
 	struct err err;
 
-	if (audit_source_find(options->dir, options->workspace, options->key, &run->source, &err) <
-		    0 ||
-	    (options->answer != NULL && read_answer(run, &err) < 0) || verify_all(run, &err) < 0)
+	if (audit_source_find(&run->options.source, &run->source, &err) < 0 ||
+	    (run->options.answer != NULL && read_answer(run, &err) < 0) || check_log(run, &err) < 0)
 		return fail(&err);
 	run->exit_code = combined_exit_code(run);
-	if (options->json)
-		print_json(run);
+	if (run->options.json)
+		audit_run_print_json(run);
 	else
-		print_words(run);
+		audit_run_print(run);
 	return run->exit_code;
 }
 
 int cmd_audit_verify(int argc, char **argv)
 {
-	struct run *run = mem_alloc(sizeof(*run));
+	struct audit_run *run = mem_alloc(sizeof(*run));
 	int code = read_options(argc, argv, &run->options);
 
 	if (code == 0)
 		code = verify(run);
-	run_clear(run);
+	audit_source_clear(&run->source);
+	answer_check_clear(&run->answer);
 	mem_free(run);
 	return code;
 }

@@ -23,6 +23,7 @@
 #define AUDIT_OPENINGS "openings.db"  /* disclosures, holds */
 #define AUDIT_ANCHORS "anchors.log"   /* which head went where, and what came back */
 #define AUDIT_BALLAST "ballast"	      /* space that is freed for the last records of a full disk */
+#define AUDIT_EXPORT "export.json"    /* in an export: which records it has */
 #define AUDIT_TILES "tile"	      /* folder */
 #define AUDIT_ONE_FILE "log.jsonl"    /* layout 1: the whole log; becomes the first segment */
 

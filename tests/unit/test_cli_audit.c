@@ -422,6 +422,8 @@ static void test_json_says_the_same(void **state)
 	out = parse(session->said);
 	assert_int_equal(json_get_int(out, "exit_code", -1), 0);
 	assert_string_equal(json_get_str(json_at(json_get(out, "verdicts"), 0), "verdict"),
+			    "ANCHORED");
+	assert_string_equal(json_get_str(json_at(json_get(out, "verdicts"), 1), "verdict"),
 			    "SIGNED");
 	assert_int_equal(json_get_int(out, "records", -1), 5);
 	assert_true(json_is_null(json_get(out, "bad_record")));
@@ -464,7 +466,7 @@ static void test_show_lists_the_records_of_one_task(void **state)
 	struct session *session = *state;
 	struct place *place = session->place;
 
-	assert_int_equal(RUN(session, "show", place->dir, "--task=t-1"), EXIT_FINE);
+	assert_int_equal(RUN(session, "show", place->dir, "--list", "--task=t-1"), EXIT_FINE);
 	assert_says(session, "     2  20");
 	assert_says(session, "task.close        completed  4 commitments\n");
 	assert_null(strstr(session->said, "log.open"));
