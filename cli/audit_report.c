@@ -82,7 +82,7 @@ static const char style[] =
 	"#d8dde3;padding-bottom:.25rem}p.sub{color:#59636e;margin:.1rem 0}table{border-collapse:"
 	"collapse;width:100%;font-size:.87rem}th{text-align:left;color:#59636e;font-weight:600;"
 	"border-bottom:1px solid #d8dde3;padding:.35rem .6rem .35rem 0}td{vertical-align:top;"
-	"border-bottom:1px solid #eef1f4;padding:.4rem .6rem .4rem 0;overflow-wrap:anywhere;"
+	"border-bottom:1px solid #eef1f4;padding:.4rem .6rem .4rem 0;overflow-wrap:break-word;"
 	"white-space:pre-line}td.t{white-space:nowrap;font-variant-numeric:tabular-nums;color:"
 	"#59636e}td.n{text-align:right;color:#59636e;font-variant-numeric:tabular-nums}tr.bad "
 	"td:first-child{box-shadow:inset 3px 0 #c4442d;padding-left:.6rem}.verdict{border-left:5px "

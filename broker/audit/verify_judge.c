@@ -207,14 +207,15 @@ void audit_verify_end(struct audit_verify *verify, struct audit_report *ret_repo
 	report->bytes = verify->bytes;
 	report->torn_bytes = verify->line.len + verify->long_bytes;
 	settle_bad_record(verify);
+	verify_judge_segments(verify);
 	if (verify->has_bad)
-		verify_hold(report, AUDIT_TAMPERED, "%s", verify->bad_text);
+		verify_hold(report, AUDIT_TAMPERED, "%.340s%s%.240s", verify->bad_text,
+			    verify->border_text[0] != '\0' ? "; and " : "", verify->border_text);
 	report->has_bad = verify->has_bad;
 	report->bad_record = verify->bad_record;
 	for (size_t i = 0; i < verify->head_count; i++)
 		judge_head(verify, &verify->heads[i], report);
 	judge_fork(verify, report);
-	verify_judge_segments(verify);
 	if (verify->border_text[0] != '\0')
 		verify_hold(report, AUDIT_TAMPERED, "%s", verify->border_text);
 	judge_signatures(verify, report);

@@ -114,7 +114,7 @@ static void check_file_before(struct audit_verify *verify, struct verify_segment
 	}
 	if (before->ended && ((uint64_t)json_get_int(file, "bytes", -1) != before->bytes ||
 			      (uint64_t)json_get_int(file, "count", -1) != before->count ||
-			      strcmp(name, before->name) != 0))
+			      strcmp(name, base_name(before->name)) != 0))
 		found(verify,
 		      "%s is not the file that record %llu says came before it (%s, %lld "
 		      "bytes, %lld records)",
