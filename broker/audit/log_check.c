@@ -350,6 +350,14 @@ static void check_edge(struct checking *checking)
 	}
 }
 
+static bool has_part(const struct log_dir *dir, uint64_t first)
+{
+	for (size_t i = 0; i < dir->count; i++)
+		if (dir->parts[i].first == first)
+			return true;
+	return false;
+}
+
 static void check_sum(struct checking *checking, const char *line)
 {
 	uint8_t said[SHA256_LEN], chain[SHA256_LEN];
@@ -364,8 +372,11 @@ static void check_sum(struct checking *checking, const char *line)
 		return;
 	}
 	segment_path(first, AUDIT_RECORDS, path);
-	if (audit_verify_sum(checking->verify, first, chain) &&
-	    memcmp(said, chain, SHA256_LEN) != 0) {
+	if (!has_part(checking->dir, first)) {
+		audit_verify_found(checking->verify,
+				   AUDIT_SUMS " names a segment that the log does not have");
+	} else if (audit_verify_sum(checking->verify, first, chain) &&
+		   memcmp(said, chain, SHA256_LEN) != 0) {
 		CLEANUP(mem_freep)
 		char *text =
 			mem_format(AUDIT_SUMS " gives another hash for %s than the chain", path);

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "writ/limits.h"
@@ -37,7 +38,7 @@ struct pipe {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct slot *slots;
-	size_t slot_count;
+	size_t slot_count, slot_bytes;
 	bool reading, taking;
 	uint64_t next_read, next_take; /* numbers of slots */
 	bool end;		       /* nothing more will be read here */
@@ -81,7 +82,7 @@ static bool slot_read(struct pipe *pipe, struct slot *slot, struct err *err)
 	pipe->carry_len = 0;
 	slot->odd = false;
 	do {
-		got = read_some(pipe, slot->bytes + len, SLOT_BYTES - len);
+		got = read_some(pipe, slot->bytes + len, pipe->slot_bytes - len);
 		if (got < 0) {
 			err_errno(err, "read");
 			return false;
@@ -90,7 +91,7 @@ static bool slot_read(struct pipe *pipe, struct slot *slot, struct err *err)
 			sha256_add(&pipe->hash, slot->bytes + len, (size_t)got);
 		len += (size_t)got;
 		pipe->bytes += (uint64_t)got;
-	} while (got > 0 && len < SLOT_BYTES);
+	} while (got > 0 && len < pipe->slot_bytes);
 	last = memrchr(slot->bytes, '\n', len);
 	slot->block.bytes = slot->bytes;
 	slot->block.len = last == NULL ? 0 : (size_t)(last + 1 - slot->bytes);
@@ -239,7 +240,7 @@ static int feed_rest(struct pipe *pipe, struct err *err)
 
 	audit_verify_feed(pipe->feed->verify, pipe->carry, pipe->carry_len);
 	while (pipe->rest_is_odd) {
-		ssize_t got = read_some(pipe, bytes, SLOT_BYTES);
+		ssize_t got = read_some(pipe, bytes, pipe->slot_bytes);
 
 		if (got < 0)
 			return err_errno(err, "read");
@@ -253,17 +254,25 @@ static int feed_rest(struct pipe *pipe, struct err *err)
 	return 0;
 }
 
-static void pipe_init(struct pipe *pipe, unsigned int threads)
+/* A small file needs neither threads nor room. */
+static unsigned int pipe_init(struct pipe *pipe, unsigned int threads)
 {
+	struct stat stat;
+	bool small = fstat(pipe->fd, &stat) == 0 && S_ISREG(stat.st_mode) &&
+		     stat.st_size < (off_t)SLOT_BYTES;
+
+	threads = small ? 1 : threads;
+	pipe->slot_bytes = small ? (size_t)stat.st_size + 1 + 2 * CARRY_MAX : SLOT_BYTES;
 	pthread_mutex_init(&pipe->lock, NULL);
 	pthread_cond_init(&pipe->changed, NULL);
-	pipe->slot_count = 2 * threads + 2;
+	pipe->slot_count = small ? 1 : 2 * threads + 2;
 	pipe->slots = mem_array(pipe->slot_count, sizeof(*pipe->slots));
 	for (size_t i = 0; i < pipe->slot_count; i++)
-		pipe->slots[i].bytes = mem_alloc(SLOT_BYTES);
-	pipe->carry = mem_alloc(CARRY_MAX);
+		pipe->slots[i].bytes = mem_grow(NULL, pipe->slot_bytes);
+	pipe->carry = mem_grow(NULL, CARRY_MAX);
 	pipe->next_progress = PROGRESS_BYTES;
 	sha256_init(&pipe->hash);
+	return threads;
 }
 
 static void pipe_clear(struct pipe *pipe)
@@ -282,11 +291,9 @@ int log_feed_file(const struct log_feed *feed, int fd, struct log_feed_end *ret_
 		  struct err *err)
 {
 	struct pipe pipe = {.feed = feed, .fd = fd};
-	unsigned int threads = thread_count(feed);
 	int result = 0;
 
-	pipe_init(&pipe, threads);
-	run(&pipe, threads);
+	run(&pipe, pipe_init(&pipe, thread_count(feed)));
 	if (pipe.failed) {
 		if (err != NULL)
 			*err = pipe.err;

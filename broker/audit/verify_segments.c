@@ -299,9 +299,22 @@ static void judge_seal(struct audit_verify *verify, const struct verify_segment 
 		      segment->name, (unsigned long long)segment->epoch, err.text);
 }
 
+/* Whoever signs a head of an epoch does it right; the log's own key is looked at elsewhere. */
+static void judge_epoch_lines(struct audit_verify *verify, const struct verify_head *head)
+{
+	for (size_t i = 0; i < verify->segment_count; i++) {
+		const struct verify_segment *segment = &verify->segments[i];
+		struct err err = {.kind = ERR_NONE};
+
+		if (segment->has_key && !is_signed_by(head, &segment->key, &err) &&
+		    err.kind == ERR_INVALID)
+			found(verify, "%s: %s", head->where, err.text);
+	}
+}
+
 void verify_judge_segments(struct audit_verify *verify)
 {
-	for (size_t i = 0; i + 1 < verify->segment_count; i++) {
+	for (size_t i = 0; i < verify->segment_count; i++) {
 		const struct verify_segment *segment = &verify->segments[i];
 
 		if (segment->only_hashes && !segment->dropped && !verify->options.range)
@@ -310,10 +323,14 @@ void verify_judge_segments(struct audit_verify *verify)
 			      "dropped",
 			      segment->name);
 		/* Of a stretch of which only hashes are there, the root alone speaks. */
-		if (segment->only_hashes && !segment->closed && segment->next_epoch == 0)
+		if (i + 1 == verify->segment_count ||
+		    (segment->only_hashes && !segment->closed && segment->next_epoch == 0))
 			continue;
 		if (!segment->closed)
 			found(verify, "%s does not end with %s", segment->name, EV_SEGMENT_CLOSE);
 		judge_seal(verify, segment, verify->segments[i + 1].first);
 	}
+	for (size_t i = 0; i < verify->head_count; i++)
+		if (verify->heads[i].kind == AUDIT_HEAD_OWN && verify->heads[i].readable)
+			judge_epoch_lines(verify, &verify->heads[i]);
 }

@@ -21,8 +21,8 @@
 #include "broker/audit/witness.h"
 #include "tests/unit/forge_place.h"
 
-#define RECORDS 9
-#define PER_SEGMENT 3
+#define RECORDS 6
+#define PER_SEGMENT 2
 #define FILES_MAX 32
 #define MEANS 3
 
@@ -144,10 +144,13 @@ static bool judge_alone(struct matrix *matrix)
 
 static void judge(struct matrix *matrix)
 {
+	bool noticed = forge_check(matrix->whole) != 0;
+
 	matrix->tally.tries++;
 	matrix->tally.noticed[0] += judge_alone(matrix);
-	matrix->tally.noticed[1] += forge_check(matrix->whole) != 0;
-	matrix->tally.noticed[2] += forge_check_kept(matrix->whole, matrix->kept) != 0;
+	matrix->tally.noticed[1] += noticed;
+	/* A further head can only add findings. */
+	matrix->tally.noticed[2] += noticed || forge_check_kept(matrix->whole, matrix->kept) != 0;
 }
 
 static void try_changes(struct matrix *matrix, const struct change *changes, size_t count)
@@ -578,9 +581,7 @@ static void table_without_key(struct matrix *matrix)
 	duplicate_each(matrix);
 	row(matrix, "a record repeated", "");
 	insert_each(matrix);
-	row(matrix, "a record of another history inserted",
-	    "alone: behind the last one, where a record of the same number would have come if its "
-	    "`_prev` fits by chance of the forger's making; here it never does");
+	row(matrix, "a record of another history inserted", "");
 	cut_each(matrix);
 	row(matrix, "the lines cut at every byte",
 	    "alone: a cut leaves a shorter log, and one within a line looks like an unfinished "
@@ -592,8 +593,8 @@ static void table_without_key(struct matrix *matrix)
 	row(matrix, "one bit of the newest head flipped",
 	    "alone: there is no head. head: within the name or key id of the second signature "
 	    "line, that of the epoch, which then counts as a line of an unknown key; the first "
-	    "line, of the log's key, still proves the head, and the epoch's key is only demanded "
-	    "of seals");
+	    "line, of the log's key, still proves the head, and the epoch's is only demanded of "
+	    "seals");
 	flip_bits(matrix, is_seal);
 	row(matrix, "one bit of a seal flipped",
 	    "alone: there are no seals. head: within the name or key id of the line of the log's "
@@ -609,9 +610,7 @@ static void table_without_key(struct matrix *matrix)
 	row(matrix, "a tile or SHA256SUMS removed",
 	    "both are made of the lines and can be made again; missing tiles are counted");
 	replace_each_file(matrix);
-	row(matrix, "a file replaced by another one",
-	    "alone: files that it does not have. head: the newest head by a seal, which is an "
-	    "older head: the records behind it then show as an unsigned tail");
+	row(matrix, "a file replaced by another one", "alone: files that it does not have");
 	roll_back_each(matrix);
 	row(matrix, "the whole folder rolled back to each older state",
 	    "alone and head: an older state was good in its time; only something kept elsewhere "
@@ -646,20 +645,20 @@ static void table_with_key(struct matrix *matrix)
 		 "(status 422).\n"
 		 "\n## Stolen keys and the cadence of anchors\n"
 		 "\n"
-		 "300 records in one segment; the auditor holds every n-th head of the true "
+		 "280 records in one segment; the auditor holds every n-th head of the true "
 		 "history. "
-		 "Record k is changed and all behind it signed anew, for each k from 1 to 299.\n"
+		 "Record k is changed and all behind it signed anew, for each k from 1 to 279.\n"
 		 "\n"
 		 "| cadence | tries | alone | head | kept | what is not noticed, and why |\n"
 		 "|---|---|---|---|---|---|\n",
 		 refused, RECORDS - 1);
-	resign_anchored(matrix, 300, 1);
+	resign_anchored(matrix, 280, 1);
 	row(matrix, "every record", "");
-	resign_anchored(matrix, 300, 10);
+	resign_anchored(matrix, 280, 10);
 	row(matrix, "every 10 records",
-	    "300 is a multiple of 10: nothing is behind the last anchor");
-	resign_anchored(matrix, 300, 256);
-	row(matrix, "every 256 records", "records 256 to 299, behind the last anchor");
+	    "280 is a multiple of 10: nothing is behind the last anchor");
+	resign_anchored(matrix, 280, 256);
+	row(matrix, "every 256 records", "records 256 to 279, behind the last anchor");
 	buf_addf(&matrix->out, "\n## What no column can notice\n"
 			       "\n"
 			       "An event that was never recorded, a false record by an honest "
