@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "broker/audit/log_feed.h"
 #include "broker/audit/layout.h"
 #include "cli/cli.h"
 
@@ -186,5 +187,25 @@ int audit_source_find(const struct audit_source_options *options, struct audit_s
 		return -1;
 	}
 	*ret_source = source;
+	return 0;
+}
+
+int audit_source_feed(const struct audit_source *source, struct audit_verify *verify,
+		      struct err *err)
+{
+	struct log_feed feed = {.verify = verify};
+
+	for (size_t i = 0; i < source->dir.count; i++) {
+		CLEANUP(fd_closep) int fd = -1;
+		struct log_feed_end end;
+
+		if (!source->dir.parts[i].has_lines)
+			continue;
+		if (log_dir_lines(&source->dir, i, &fd, err) < 0)
+			return -1;
+		if (log_feed_file(&feed, fd, &end, err) < 0)
+			return err_wrap(err, "%s: %s", source->dir.path,
+					source->dir.parts[i].name);
+	}
 	return 0;
 }

@@ -40,5 +40,8 @@ struct audit_source_options {
 MUST_CHECK int audit_source_find(const struct audit_source_options *options,
 				 struct audit_source *ret_source, struct err *err);
 void audit_source_clear(struct audit_source *source);
+/* Feeds all lines, in order, for whoever wants the records and no verdict. */
+MUST_CHECK int audit_source_feed(const struct audit_source *source, struct audit_verify *verify,
+				 struct err *err);
 
 #endif

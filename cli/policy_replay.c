@@ -147,7 +147,8 @@ static void on_record(void *data, uint64_t seq, const uint8_t leaf[SHA256_LEN], 
 
 static int read_log(const struct args *args, const char *log, struct replay *replay)
 {
-	CLEANUP(audit_source_clear) struct audit_source source = {.dir = NULL};
+	struct audit_source_options place = {.path = log};
+	CLEANUP(audit_source_clear) struct audit_source source = {.key_count = 0};
 	CLEANUP(audit_verify_freep) struct audit_verify *verify = NULL;
 	CLEANUP(mem_freep) struct audit_report *report = mem_alloc(sizeof(*report));
 	CLEANUP(mem_freep) char *workspace = NULL;
@@ -155,13 +156,13 @@ static int read_log(const struct args *args, const char *log, struct replay *rep
 		.live = true, .on_record = on_record, .data = replay};
 	struct err err = {0};
 
-	if ((log == NULL && cli_workspace_find(args->workspace, &workspace, &err) < 0) ||
-	    audit_source_find(log, workspace, NULL, &source, &err) < 0)
+	if (log == NULL && cli_workspace_find(args->workspace, &workspace, &err) < 0)
 		return cli_fail(EXIT_USAGE, "%s", err.text);
-	if (source.has_key) {
-		reading.keys = &source.key;
-		reading.key_count = 1;
-	}
+	place.workspace = workspace;
+	if (audit_source_find(&place, &source, &err) < 0)
+		return cli_fail(EXIT_USAGE, "%s", err.text);
+	reading.keys = source.keys;
+	reading.key_count = source.key_count;
 	verify = audit_verify_new(&reading);
 	if (audit_source_feed(&source, verify, &err) < 0)
 		return cli_fail(EXIT_USAGE, "%s", err.text);
