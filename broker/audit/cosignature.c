@@ -2,7 +2,6 @@
  * which, as with any signed note, makes the whole note worthless. */
 #include "broker/audit/cosignature.h"
 
-#define DASH "\xE2\x80\x94 "
 #define TIME_LEN 8
 
 void cosignature_message(uint64_t time, const char *text, size_t len, struct buf *out)
@@ -20,7 +19,7 @@ void cosignature_line_write(const struct vkey *witness, uint64_t time,
 	for (int i = 0; i < TIME_LEN; i++)
 		buf_add_char(&bytes, (char)(uint8_t)(time >> (56 - 8 * i)));
 	buf_add(&bytes, signature, ED25519_SIGNATURE_LEN);
-	buf_addf(out, DASH "%s ", witness->name);
+	buf_addf(out, NOTE_DASH "%s ", witness->name);
 	base64_write(bytes.bytes, bytes.len, out);
 	buf_add_char(out, '\n');
 }

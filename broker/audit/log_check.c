@@ -106,13 +106,19 @@ static void add_anchor(struct checking *checking, const char *line, size_t len, 
 {
 	CLEANUP(json_freep) struct json *json = NULL;
 	CLEANUP(mem_freep) char *where = mem_format(AUDIT_ANCHORS " line %zu", number);
-	const char *note;
+	CLEANUP(mem_freep) char *note = NULL;
+	const char *head, *reply;
 
 	if (json_parse(line, len, len, &json, NULL) < 0)
 		return;
-	note = json_get_str(json, "note");
-	if (note == NULL)
+	head = json_get_str(json, "checkpoint");
+	reply = json_get_str(json, "reply");
+	if (head == NULL)
 		return;
+	/* A witness answers with further signature lines. */
+	note = mem_format("%s%s", head,
+			  reply != NULL && strncmp(reply, NOTE_DASH, strlen(NOTE_DASH)) == 0 ? reply
+											     : "");
 	checking->report->anchors++;
 	checking->report->heads++;
 	IGNORE(audit_verify_head_of(checking->verify, AUDIT_HEAD_OWN, 0, where, note, strlen(note),

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 
 #define TIME_LEN 8
-#define DASH "\xE2\x80\x94 " /* U+2014 and a blank: begins every signature line */
+#define DASH NOTE_DASH
 #define DASH_LEN (sizeof(DASH) - 1)
 #define KEYID_HEX_LEN (2 * NOTE_KEYID_LEN)
 

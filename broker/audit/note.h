@@ -24,6 +24,7 @@
 #define NOTE_LINES_MAX 100u
 #define NOTE_NAME_MAX 255u /* ours; the specification has no bound */
 #define NOTE_KEYID_LEN 4
+#define NOTE_DASH "\xE2\x80\x94 " /* U+2014 and a blank: begins every signature line */
 
 enum note_key_type { NOTE_ED25519 = 0x01, NOTE_COSIGNATURE = 0x04 };
 

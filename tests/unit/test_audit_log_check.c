@@ -306,12 +306,17 @@ static void test_witnesses_of_the_policy_must_have_cosigned(void **state)
 static void test_cosignatures_in_the_list_of_anchors_count(void **state)
 {
 	char *cosigned = forge_head(place->forge, 650, false, true);
+	CLEANUP(mem_freep) char *reply = NULL;
 	struct json *line = json_object();
 	struct buf text = BUF_INIT;
 	struct trust_policy policy;
 
 	(void)state;
-	json_set_str(line, "note", cosigned);
+	*strrchr(cosigned, '\n') = '\0';
+	reply = mem_format("%s\n", strrchr(cosigned, '\n') + 1);
+	json_set_str(line, "reply", reply);
+	*(strrchr(cosigned, '\n') + 1) = '\0';
+	json_set_str(line, "checkpoint", cosigned);
 	json_write(line, &text);
 	buf_add_char(&text, '\n');
 	forge_write_file(place->dir, "anchors.log", text.bytes, text.len);
