@@ -193,6 +193,8 @@ void audit_verify_segment_end(struct audit_verify *verify, const uint8_t *sha256
 	struct verify_segment *segment = last_segment(verify);
 
 	segment->count = verify->records - segment->first;
+	if (segment->count == 0)
+		segment->only_hashes = false; /* an empty file */
 	if (segment->only_hashes) {
 		verify->has_gap = !verify->options.range;
 		return;

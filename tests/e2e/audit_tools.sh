@@ -1,6 +1,6 @@
 # What one does with a log besides verifying it.
 . tests/lib/tap.sh
-ws=$(fresh sales tools)
+ws=$(fresh sales told)
 question="Which regions had the highest net sales last quarter?"
 run writ ask -C "$ws" "$question" --json
 task=$(printf '%s' "$out" | jq -r .task)
