@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "broker/audit/task_index.h"
 #include "cli/audit_filter.h"
+#include "cli/audit_service.h"
 #include "cli/audit_source.h"
 #include "cli/audit_story.h"
 #include "cli/cli.h"
@@ -24,7 +25,7 @@
 struct show {
 	struct audit_source_options place;
 	struct audit_filter filter;
-	bool json, list, follow;
+	bool json, list, follow, service;
 
 	struct audit_source source;
 	struct opening_book *book;
@@ -40,6 +41,8 @@ static int read_flag(const char *word, struct show *show)
 		show->list = true;
 	else if (strcmp(word, "--follow") == 0)
 		show->follow = true;
+	else if (strcmp(word, "--service") == 0)
+		show->service = true;
 	else
 		return 0;
 	return 1;
@@ -190,25 +193,47 @@ static void open_book(struct show *show)
 		       "without openings there is just less to show");
 }
 
-static int run(struct show *show)
+static int finish(struct show *show)
 {
-	struct err err;
-
-	if (audit_filter_init(&show->filter, clock_now_us(), &err) < 0 ||
-	    audit_source_find(&show->place, &show->source, &err) < 0)
-		return cli_fail(EXIT_USAGE, "audit show: %s", err.text);
-	open_book(show);
-	if (show->filter.task != NULL && !show->json && !show->list && !show->follow)
-		show->story = story_new(show->book);
-	if (run_all(show, &err) < 0)
-		return cli_fail(err.kind == ERR_IO ? EXIT_IO : EXIT_USAGE, "audit show: %s",
-				err.text);
 	if (show->story != NULL && show->shown > 0)
 		story_print(show->story, &show->filter);
 	if (show->shown == 0 && show->filter.task != NULL)
 		return cli_fail(EXIT_NEGATIVE, "audit show: no record of task %s",
 				show->filter.task);
 	return EXIT_FINE;
+}
+
+/* What is asked for, as it is recorded. */
+static int run_service(struct show *show)
+{
+	CLEANUP(mem_freep)
+	char *filter = mem_format("show%s%s", show->filter.task != NULL ? " task " : "",
+				  show->filter.task != NULL ? show->filter.task : "");
+	int code;
+
+	if (show->place.path != NULL || show->follow)
+		return cli_usage("audit show", "--service reads the workspace's log, once");
+	code = audit_service_walk(show->place.workspace, "read", filter, on_line, show);
+	return code != 0 ? code : finish(show);
+}
+
+static int run(struct show *show)
+{
+	struct err err;
+
+	if (audit_filter_init(&show->filter, clock_now_us(), &err) < 0 ||
+	    (!show->service && audit_source_find(&show->place, &show->source, &err) < 0))
+		return cli_fail(EXIT_USAGE, "audit show: %s", err.text);
+	if (!show->service)
+		open_book(show);
+	if (show->filter.task != NULL && !show->json && !show->list && !show->follow)
+		show->story = story_new(show->book);
+	if (show->service)
+		return run_service(show);
+	if (run_all(show, &err) < 0)
+		return cli_fail(err.kind == ERR_IO ? EXIT_IO : EXIT_USAGE, "audit show: %s",
+				err.text);
+	return finish(show);
 }
 
 int cmd_audit_show(int argc, char **argv)

@@ -17,11 +17,15 @@ static const char help[] =
 	"       writ audit show   [DIR] [-C WORKSPACE] [--task ID] [--user NAME] [--agent NAME]\n"
 	"                         [--tool NAME] [--decision allow|deny|ask] [--event NAME]\n"
 	"                         [--since TIME] [--until TIME] [--list] [--follow] [--json]\n"
+	"                         [--service]\n"
 	"       writ audit prove  N | --from SIZE|FILE | --check FILE --record FILE  [DIR] [-C "
 	"...]\n"
 	"       writ audit export [DIR] [-C WORKSPACE] [--format jsonl|csv|ocsf|rfc5424|tiles]\n"
 	"                         [--out FOLDER [--range N-M] [--openings]] [filters as of show]\n"
 	"       writ audit report [DIR] [-C WORKSPACE] [--since TIME] [--until TIME] [--out FILE]\n"
+	"       writ audit redact N --name NAME --reason TEXT [-C WORKSPACE] [--json]\n"
+	"       writ audit hold   NAME --reason TEXT --from N --to N | --lift [-C ...] [--json]\n"
+	"       writ audit anchor --file PATH | --command WORDS [-C WORKSPACE] [--json]\n"
 	"\n"
 	"verify reads the whole log and says which of these hold, trusting nothing beside it. Exit "
 	"codes:\n"
@@ -50,7 +54,12 @@ static const char help[] =
 	"show lists records, or tells the story of one task; it does not verify. prove prints a\n"
 	"C2SP tlog-proof of record N, or (--from) that the head continues an older one. export\n"
 	"writes a package that can be verified offline (--out), or lines for other tools. report\n"
-	"writes an account of a period as one HTML file. Theirs are exit codes 0, 1 (nothing\n"
+	"writes an account of a period as one HTML file. redact erases what opens one committed\n"
+	"value (question, sql, result, answer, user, ...) for good; hold keeps records from being\n"
+	"dropped; anchor puts the newest head into a file (on another machine's disk, say) or\n"
+	"gives it to a command on its stdin. These three, and show --service, go through the\n"
+	"running service, which asks audit.auditors of writ.yaml and records each use. Theirs are "
+	"exit codes 0, 1 (nothing\n"
 	"found, or the log does not fit its head), 2 and 74; prove --check: 0, 12, 21.\n"
 	"\n"
 	"examples:\n"
@@ -66,11 +75,10 @@ static const char help[] =
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
-} subcommands[] = {{"verify", cmd_audit_verify},
-		   {"show", cmd_audit_show},
-		   {"prove", cmd_audit_prove},
-		   {"export", cmd_audit_export},
-		   {"report", cmd_audit_report}};
+} subcommands[] = {{"verify", cmd_audit_verify}, {"show", cmd_audit_show},
+		   {"prove", cmd_audit_prove},	 {"export", cmd_audit_export},
+		   {"report", cmd_audit_report}, {"redact", cmd_audit_redact},
+		   {"hold", cmd_audit_hold},	 {"anchor", cmd_audit_anchor}};
 
 const struct command command_audit = {
 	"audit", "verify, show, prove, export and report on the audit log", help, cmd_audit};
@@ -98,7 +106,8 @@ int cmd_audit(int argc, char **argv)
 	const char *near;
 
 	if (argc < 2)
-		return cli_usage("audit", "verify, show, prove, export or report?");
+		return cli_usage("audit",
+				 "verify, show, prove, export, report, redact, hold or anchor?");
 	if (cli_wants_help(argc, argv)) {
 		fputs(help, stdout);
 		return EXIT_FINE;
