@@ -32,6 +32,7 @@ void audit_verify_free(struct audit_verify *verify)
 		mem_free(verify->heads[i].note);
 	mem_free(verify->heads);
 	mem_free(verify->segments);
+	mem_free(verify->rotations);
 	mem_free(verify->claims);
 	mem_free(verify);
 }
@@ -278,6 +279,7 @@ static void take_record(struct audit_verify *verify, const struct verify_line *l
 		verify_border_open(verify, line->entry, line->len);
 	if (seq + 1 == verify->next_head)
 		note_time(verify, line->entry, line->len);
+	verify_note_rotation(verify, seq, line->entry, line->len);
 	if (verify->has_gap)
 		verify_note_drop(verify, line->entry, line->len);
 	if (verify->options.on_record != NULL && !verify->has_bad)

@@ -207,6 +207,7 @@ void audit_verify_end(struct audit_verify *verify, struct audit_report *ret_repo
 	report->bytes = verify->bytes;
 	report->torn_bytes = verify->line.len + verify->long_bytes;
 	settle_bad_record(verify);
+	verify_follow_rotations(verify);
 	verify_judge_segments(verify);
 	if (verify->has_bad)
 		verify_hold(report, AUDIT_TAMPERED, "%.340s%s%.240s", verify->bad_text,

@@ -31,6 +31,11 @@ struct verify_head {
 	char time[TIMESTAMP_LEN + 1]; /* of its last record; empty when that was not read */
 };
 
+struct verify_rotation {
+	uint64_t seq; /* of its record */
+	struct vkey key;
+};
+
 struct verify_segment {
 	char name[AUDIT_NAME_MAX];
 	uint64_t first;
@@ -75,6 +80,8 @@ struct audit_verify {
 	bool has_last; /* of the record before; it is not in the tree yet */
 	bool settled;  /* bad_record is certain to be right */
 
+	struct verify_rotation *rotations; /* owned */
+	size_t rotation_count;
 	struct verify_segment *segments; /* owned */
 	size_t segment_count, segment_room;
 	uint64_t segment_bytes;		  /* of this file, so far */
@@ -94,6 +101,9 @@ struct audit_verify {
 void verify_border_open(struct audit_verify *verify, const char *entry, size_t len);
 /* A record, if lines of a segment are gone: is it the one that says why? */
 void verify_note_drop(struct audit_verify *verify, const char *entry, size_t len);
+void verify_note_rotation(struct audit_verify *verify, uint64_t seq, const char *entry, size_t len);
+/* Heads that only a newer key signed become signed ones, where the change of keys is covered. */
+void verify_follow_rotations(struct audit_verify *verify);
 /* Seals and epochs of all segments, once everything was read: into border_text. */
 void verify_judge_segments(struct audit_verify *verify);
 /* Cosignatures and anchors: into the report. */

@@ -44,6 +44,8 @@ struct forge *forge_new(void)
 
 	forge->log_key = make_key("forged log");
 	forge->log_vkey = make_vkey(forge->log_key, FORGE_ORIGIN, false);
+	forge->log_key2 = make_key("forged log, second key");
+	forge->log_vkey2 = make_vkey(forge->log_key2, FORGE_ORIGIN, false);
 	forge->witness_key = make_key("forged witness");
 	forge->witness_vkey = make_vkey(forge->witness_key, FORGE_WITNESS, true);
 	for (size_t i = 0; i <= FORGE_SEGMENTS_MAX; i++) {
@@ -72,6 +74,7 @@ void forge_free(struct forge *forge)
 {
 	clear_records(forge);
 	sign_key_free(forge->log_key);
+	sign_key_free(forge->log_key2);
 	sign_key_free(forge->witness_key);
 	for (size_t i = 0; i <= FORGE_SEGMENTS_MAX; i++)
 		sign_key_free(forge->epoch_keys[i]);
@@ -128,6 +131,10 @@ static struct json *fields_of(struct forge *forge, size_t count, size_t per_segm
 	} else {
 		json_set_str(fields, REC_TASK, task);
 	}
+	if (seq > 0 && seq == forge->rotate_at) {
+		json_set_str(fields, REC_EVENT, EV_KEY_ROTATE);
+		set_key(fields, REC_VKEY, &forge->log_vkey2);
+	}
 	if (opens || seq == 0) {
 		if (seq > 0)
 			set_file(forge, fields, forge->segments - 1);
@@ -160,6 +167,12 @@ void forge_records(struct forge *forge, size_t count, size_t per_segment, size_t
 		memcpy(forge->leaves[forge->count], prev, SHA256_LEN);
 		forge->entries[forge->count++] = buf_take(&entry);
 	}
+}
+
+void forge_rotate(struct forge *forge, size_t count, size_t rotate_at)
+{
+	forge->rotate_at = rotate_at;
+	forge_records(forge, count, 0, count, "");
 }
 
 static size_t segment_of(const struct forge *forge, size_t seq)
@@ -209,7 +222,9 @@ char *forge_head(const struct forge *forge, size_t size, bool with_epoch, bool w
 		CLEANUP(mem_freep) char *text = mem_strn(out.bytes, len);
 		size_t epoch = size == 0 ? 0 : segment_of(forge, size - 1);
 
-		sign_line(forge->log_key, &forge->log_vkey, text, len, &out);
+		sign_line(forge->second_key ? forge->log_key2 : forge->log_key,
+			  forge->second_key ? &forge->log_vkey2 : &forge->log_vkey, text, len,
+			  &out);
 		if (with_epoch)
 			sign_line(forge->epoch_keys[epoch], &forge->epoch_vkeys[epoch], text, len,
 				  &out);

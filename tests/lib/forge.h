@@ -15,11 +15,13 @@
 #define FORGE_WITNESS "witness.example/w1"
 
 struct forge {
-	struct sign_key *log_key, *witness_key, *epoch_keys[FORGE_SEGMENTS_MAX + 1];
-	struct vkey log_vkey, witness_vkey, epoch_vkeys[FORGE_SEGMENTS_MAX + 1];
+	struct sign_key *log_key, *log_key2, *witness_key, *epoch_keys[FORGE_SEGMENTS_MAX + 1];
+	struct vkey log_vkey, log_vkey2, witness_vkey, epoch_vkeys[FORGE_SEGMENTS_MAX + 1];
 	char **entries; /* owned; without line feeds */
 	uint8_t (*leaves)[SHA256_LEN];
 	size_t count;
+	size_t rotate_at;		   /* 0: not at all */
+	bool second_key;		   /* heads are signed by the second key alone */
 	size_t firsts[FORGE_SEGMENTS_MAX]; /* first record of each segment */
 	size_t segments;
 };
@@ -32,6 +34,8 @@ void forge_free(struct forge *forge);
  */
 void forge_records(struct forge *forge, size_t count, size_t per_segment, size_t salt_from,
 		   const char *salt);
+/* The same in one segment, with a key.rotate to the second key (log_key2) at record rotate_at. */
+void forge_rotate(struct forge *forge, size_t count, size_t rotate_at);
 /* A signed head of the first size records; with_epoch: also by the epoch of the segment that
  * record size - 1 is in; witnessed: with a cosignature. The caller frees. */
 char *forge_head(const struct forge *forge, size_t size, bool with_epoch, bool witnessed);

@@ -377,6 +377,26 @@ static void test_a_long_left_out_segment_needs_its_leaves_at_the_borders_only(vo
 	says("neither lines nor hashes of the records from");
 }
 
+static void test_a_rotated_key_is_followed_from_a_head_that_covers_its_record(void **state)
+{
+	char *covering, *before;
+
+	(void)state;
+	forge_place_empty(place);
+	forge_rotate(place->forge, 30, 12);
+	covering = forge_head(place->forge, 13, false, false);
+	before = forge_head(place->forge, 12, false, false);
+	place->forge->second_key = true;
+	forge_write(place->forge, place->dir);
+	assert_int_equal(forge_check(place), EXIT_UNSIGNED);
+	assert_int_equal(forge_check_kept(place, before), EXIT_UNSIGNED_TAIL);
+	assert_int_equal(place->report.verdict.signed_size, 12);
+	assert_int_equal(forge_check_kept(place, covering), EXIT_FINE);
+	assert_int_equal(place->report.verdict.signed_size, 30);
+	mem_free(covering);
+	mem_free(before);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -396,6 +416,7 @@ int main(void)
 		CASE(test_a_kept_head_anchors_the_log_up_to_its_size_and_ages),
 		CASE(test_witnesses_of_the_policy_must_have_cosigned),
 		CASE(test_cosignatures_in_the_list_of_anchors_count),
+		CASE(test_a_rotated_key_is_followed_from_a_head_that_covers_its_record),
 		CASE(test_two_signed_histories_are_a_fork),
 		CASE(test_an_empty_folder_is_inconclusive_and_a_missing_one_an_error),
 	};
