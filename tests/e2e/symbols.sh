@@ -10,7 +10,7 @@ never writ-signer libuv libyaml libcurl libsqlite3 libpg_query
 never writ-sqlite libyaml libcurl libpg_query
 never writ-sink libuv libyaml libcurl libsqlite3 libpg_query
 never writ-orchestrator libyaml libcurl
-never writ libcurl libpg_query libsqlite3
+never writ libcurl libpg_query
 # Signing with a secret key is in the signer alone.
 for program in writ writ-broker writ-sqlite writ-sink writ-orchestrator; do
 	is "$program cannot sign" "$(nm -D "$WRIT_PLACE/bin/$program" | grep -c 'crypto_sign_\(detached\|seed_keypair\|ed25519_detached\)$')" 0
