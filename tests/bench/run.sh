@@ -116,6 +116,8 @@ row "service idle, private memory" "$(awk -v k=$private 'BEGIN {printf "%.1f", k
 kill -TERM $service
 wait $service || true
 
+. tests/bench/audit.sh
+
 awk -F '\t' 'BEGIN {print "["} {gsub(/"/, "\\\"", $5);
 	printf "%s  {\"name\": \"%s\", \"value\": %s, \"unit\": \"%s\", \"target\": \"%s\", \"method\": \"%s\"}",
 		(NR > 1 ? ",\n" : ""), $1, $2, $3, $4, $5} END {print "\n]"}' "$rows" >"$rows.json"
