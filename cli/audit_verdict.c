@@ -48,10 +48,13 @@ static void print_pinned(const struct audit_run *run)
 	}
 	if (run->source.has_epoch_key)
 		printf("               the key of epoch 0 is pinned too\n");
-	if (run->rotated[0] != '\0')
-		printf("               record %llu names a newer key, %s: pin it too for what came "
-		       "after\n",
-		       number(run->rotated_at), run->rotated);
+	if (run->report.verdict.has_rotated) {
+		CLEANUP(buf_clear) struct buf key = BUF_INIT;
+
+		vkey_write(&run->report.verdict.rotated_key, &key);
+		printf("               record %llu names a newer key: %s\n",
+		       number(run->report.verdict.rotated_at), buf_str(&key));
+	}
 }
 
 static void print_key(const struct audit_run *run)

@@ -146,15 +146,7 @@ static int read_number(const char *text, unsigned int max, unsigned int *ret, st
 }
 
 /* Records. */
-static void read_own_key(struct audit_run *run, const struct json *record)
-{
-	const char *vkey = json_get_str(record, REC_VKEY);
-
-	if (vkey != NULL)
-		snprintf(run->own_key, sizeof(run->own_key), "%s", vkey);
-}
-
-static void read_rotation(struct audit_run *run, uint64_t seq, const char *entry, size_t len)
+static void read_own_key(struct audit_run *run, const char *entry, size_t len)
 {
 	CLEANUP(json_freep) struct json *record = NULL;
 	const char *vkey;
@@ -162,23 +154,18 @@ static void read_rotation(struct audit_run *run, uint64_t seq, const char *entry
 	if (json_parse(entry, len, len, &record, NULL) < 0)
 		return;
 	vkey = json_get_str(record, REC_VKEY);
-	if (seq == 0)
-		read_own_key(run, record);
-	else if (vkey != NULL) {
-		snprintf(run->rotated, sizeof(run->rotated), "%s", vkey);
-		run->rotated_at = seq;
-	}
+	if (vkey != NULL)
+		snprintf(run->own_key, sizeof(run->own_key), "%s", vkey);
 }
 
 static void on_record(void *data, uint64_t seq, const uint8_t leaf[SHA256_LEN], const char *entry,
 		      size_t len)
 {
-	static const char mark[] = "\"ev\":\"" EV_KEY_ROTATE "\"";
 	struct audit_run *run = data;
 
 	(void)leaf;
-	if (seq == 0 || memmem(entry, len, mark, sizeof(mark) - 1) != NULL)
-		read_rotation(run, seq, entry, len);
+	if (seq == 0)
+		read_own_key(run, entry, len);
 	if (run->options.answer != NULL)
 		answer_check_record(&run->answer, seq, entry, len);
 }

@@ -29,8 +29,6 @@ struct audit_run {
 	struct answer_check answer; /* if options.answer */
 	uint64_t from, to;	    /* records that were asked for; 0, 0: all */
 	char own_key[512];	    /* as record 0 names it; empty when it does not */
-	char rotated[512];	    /* a newer key that a record names; empty when none */
-	uint64_t rotated_at;
 	struct log_check_report report;
 	int exit_code;
 };

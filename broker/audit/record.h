@@ -33,6 +33,9 @@ MUST_CHECK int record_format(uint64_t seq, const uint8_t prev[SHA256_LEN], const
 struct record_head {
 	uint64_t seq;
 	uint8_t prev[SHA256_LEN];
+	const char
+		*event; /* the value of "ev" in the entry's bytes; NULL: none, or not looked for */
+	size_t event_len;
 };
 
 /* Its first bytes alone: length, _prev, _seq, and something behind. */

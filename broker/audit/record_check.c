@@ -25,6 +25,8 @@ struct scan {
 	size_t len;
 	size_t at;
 	struct err *err;
+	const char *event; /* where the value of the outermost "ev" begins, at its quote */
+	size_t event_len;
 };
 
 static int fail(struct scan *scan, const char *what)
@@ -223,12 +225,27 @@ static int scan_format(struct scan *scan)
 	return 0;
 }
 
+static int scan_event(struct scan *scan)
+{
+	size_t start = scan->at;
+
+	if (scan_value(scan, 1) < 0)
+		return -1;
+	if (scan->bytes[start] == '"') {
+		scan->event = scan->bytes + start + 1;
+		scan->event_len = scan->at - start - 2;
+	}
+	return 0;
+}
+
 static int scan_member(struct scan *scan, int depth, struct key *last)
 {
 	if (scan_key(scan, last) < 0)
 		return -1;
 	if (depth == 1 && last->len == 1 && last->bytes[0] == 'v')
 		return scan_format(scan);
+	if (depth == 1 && last->len == 2 && memcmp(last->bytes, "ev", 2) == 0)
+		return scan_event(scan);
 	return scan_value(scan, depth);
 }
 
@@ -316,8 +333,8 @@ static int scan_start(struct scan *scan, struct record_head *ret_head)
 
 int record_check_head(const char *entry, size_t len, struct record_head *ret_head, struct err *err)
 {
-	struct scan scan = {entry, len, 0, err};
-	struct record_head head;
+	struct scan scan = {.bytes = entry, .len = len, .err = err};
+	struct record_head head = {.event = NULL};
 
 	if (scan_start(&scan, &head) < 0)
 		return -1;
@@ -329,8 +346,8 @@ int record_check_head(const char *entry, size_t len, struct record_head *ret_hea
 
 int record_check(const char *entry, size_t len, struct record_head *ret_head, struct err *err)
 {
-	struct scan scan = {entry, len, 0, err};
-	struct record_head head;
+	struct scan scan = {.bytes = entry, .len = len, .err = err};
+	struct record_head head = {.event = NULL};
 
 	if (scan_start(&scan, &head) < 0)
 		return -1;
@@ -341,6 +358,8 @@ int record_check(const char *entry, size_t len, struct record_head *ret_head, st
 		return -1;
 	if (scan.at != len)
 		return fail(&scan, "something follows the record");
+	head.event = scan.event;
+	head.event_len = scan.event_len;
 	*ret_head = head;
 	return 0;
 }

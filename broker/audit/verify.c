@@ -257,6 +257,12 @@ static struct verify_segment *this_segment(struct audit_verify *verify)
 	return &verify->segments[verify->segment_count - 1];
 }
 
+static bool is_event(const struct record_head *head, const char *event)
+{
+	return head->event != NULL && head->event_len == strlen(event) &&
+	       memcmp(head->event, event, head->event_len) == 0;
+}
+
 /* A line in form, with its leaf hash. */
 static void take_record(struct audit_verify *verify, const struct verify_line *line)
 {
@@ -279,7 +285,8 @@ static void take_record(struct audit_verify *verify, const struct verify_line *l
 		verify_border_open(verify, line->entry, line->len);
 	if (seq + 1 == verify->next_head)
 		note_time(verify, line->entry, line->len);
-	verify_note_rotation(verify, seq, line->entry, line->len);
+	if (is_event(&line->head, EV_KEY_ROTATE))
+		verify_note_rotation(verify, seq, line->entry, line->len);
 	if (verify->has_gap)
 		verify_note_drop(verify, line->entry, line->len);
 	if (verify->options.on_record != NULL && !verify->has_bad)

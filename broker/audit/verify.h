@@ -56,6 +56,9 @@ struct audit_report {
 	uint64_t witnessed_size;
 	bool holds[AUDIT_VERDICTS];
 	char text[AUDIT_VERDICTS][AUDIT_TEXT_MAX]; /* why, for those that hold */
+	bool has_rotated;
+	uint64_t rotated_at;	 /* the last record that names a newer key */
+	struct vkey rotated_key; /* and that key */
 	bool has_bad;
 	uint64_t bad_record; /* the first one */
 	int exit_code;	     /* include/writ/exit_codes.h */

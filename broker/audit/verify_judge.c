@@ -208,6 +208,11 @@ void audit_verify_end(struct audit_verify *verify, struct audit_report *ret_repo
 	report->torn_bytes = verify->line.len + verify->long_bytes;
 	settle_bad_record(verify);
 	verify_follow_rotations(verify);
+	if (verify->rotation_count > 0) {
+		report->has_rotated = true;
+		report->rotated_at = verify->rotations[verify->rotation_count - 1].seq;
+		report->rotated_key = verify->rotations[verify->rotation_count - 1].key;
+	}
 	verify_judge_segments(verify);
 	if (verify->has_bad)
 		verify_hold(report, AUDIT_TAMPERED, "%.340s%s%.240s", verify->bad_text,

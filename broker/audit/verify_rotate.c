@@ -10,18 +10,14 @@
 
 void verify_note_rotation(struct audit_verify *verify, uint64_t seq, const char *entry, size_t len)
 {
-	static const char mark[] = "\"ev\":\"" EV_KEY_ROTATE "\"";
 	CLEANUP(json_freep) struct json *record = NULL;
 	struct verify_rotation rotation = {.seq = seq};
-	const char *event, *text;
+	const char *text;
 
-	if (memmem(entry, len, mark, sizeof(mark) - 1) == NULL ||
-	    json_parse(entry, len, WRIT_RECORD_BYTES_MAX, &record, NULL) < 0)
+	if (json_parse(entry, len, WRIT_RECORD_BYTES_MAX, &record, NULL) < 0)
 		return;
-	event = json_get_str(record, REC_EVENT);
 	text = json_get_str(record, REC_VKEY);
-	if (event == NULL || strcmp(event, EV_KEY_ROTATE) != 0 || text == NULL ||
-	    vkey_parse(text, strlen(text), &rotation.key, NULL) < 0)
+	if (text == NULL || vkey_parse(text, strlen(text), &rotation.key, NULL) < 0)
 		return;
 	if (verify->rotation_count % 4 == 0)
 		verify->rotations = mem_grow(verify->rotations,

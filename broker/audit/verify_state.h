@@ -101,6 +101,7 @@ struct audit_verify {
 void verify_border_open(struct audit_verify *verify, const char *entry, size_t len);
 /* A record, if lines of a segment are gone: is it the one that says why? */
 void verify_note_drop(struct audit_verify *verify, const char *entry, size_t len);
+/* A key.rotate. */
 void verify_note_rotation(struct audit_verify *verify, uint64_t seq, const char *entry, size_t len);
 /* Heads that only a newer key signed become signed ones, where the change of keys is covered. */
 void verify_follow_rotations(struct audit_verify *verify);
