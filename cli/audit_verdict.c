@@ -9,8 +9,8 @@
 static const char *const residue[] = {
 	"an event that was never recorded, or a false record by an honest signer",
 	"a record written after the newest head that left the machine",
-	"a cut back to an older head, unless a newer one was kept elsewhere (--checkpoint) or "
-	"cosigned (--policy)",
+	("a cut back to an older head, unless a newer one was kept elsewhere (--checkpoint) or "
+	 "cosigned (--policy)"),
 };
 
 /* What an answer says that its record does not commit to. */

@@ -156,7 +156,7 @@ static int run(char **argv)
 	int64_t from = clock_mono_us();
 	struct rusage usage;
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int status;
+	int status = 0;
 	pid_t pid = fork();
 
 	if (pid == 0) {
