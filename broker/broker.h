@@ -171,6 +171,8 @@ struct broker {
 	uint64_t stop_wait_ms;	 /* what running calls get when the service stops */
 	enum broker_phase phase;
 	int exit_code;
+	bool reloading; /* see reload.c */
+	bool reload_again;
 	struct config *config;
 	struct policy_reloads reloads;
 	struct policy_shadow shadow;

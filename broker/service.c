@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "broker/call.h"
 #include "broker/peer.h"
+#include "broker/reload.h"
 #include "broker/retention.h"
 #include "broker/session.h"
 #include "broker/trail.h"
@@ -300,48 +301,13 @@ static int attach(struct broker *broker, const struct json *message, int fd, str
 	return 0;
 }
 
-/* The last good configuration stays in force, and log, status and record say why. */
-static void refuse_reload(struct broker *broker, const struct err *why)
-{
-	struct policy_reloads *reloads = &broker->reloads;
-
-	log_error("reload: %s; the old policy stays in force", why->text);
-	reloads->refused++;
-	reloads->last_us = broker->now_us();
-	reloads->last_refused = true;
-	snprintf(reloads->reason, sizeof(reloads->reason), "%.255s", why->text);
-	trail_policy_load(broker, why);
-}
-
-static void reload(struct broker *broker)
-{
-	struct config *config = NULL;
-	struct err err;
-
-	if (config_load(broker->options.config_fd, &config, &err) < 0 ||
-	    token_store_raise_epoch(broker->store, &err) < 0) {
-		config_free(config);
-		refuse_reload(broker, &err);
-		return;
-	}
-	config_free(broker->config);
-	broker->config = config;
-	broker->shadow = (struct policy_shadow){0};
-	broker->reloads.applied++;
-	broker->reloads.last_us = broker->now_us();
-	broker->reloads.last_refused = false;
-	broker->reloads.reason[0] = '\0';
-	trail_policy_load(broker, NULL);
-	sessions_map_again(broker);
-}
-
 /* The supervisor's word that what people wrote was not even compiled. */
 static void on_refused(struct broker *broker, const char *why)
 {
 	struct err err;
 
 	err_fill(&err, ERR_INVALID, "%.200s", why);
-	refuse_reload(broker, &err);
+	reload_refused(broker, &err);
 }
 
 static void on_control_message(struct lane *lane, void *owner, const struct json *message, int fd)
@@ -361,7 +327,7 @@ static void on_control_message(struct lane *lane, void *owner, const struct json
 		if (attach(broker, message, fd, &err) < 0)
 			log_error("control: %s", err.text);
 	} else if (json_get_bool(message, "reload", false)) {
-		reload(broker);
+		reload_start(broker);
 	} else if (json_get_str(message, "refused") != NULL) {
 		on_refused(broker, json_get_str(message, "refused"));
 	} else if (json_get_bool(message, "stop", false)) {

@@ -643,7 +643,7 @@ static void test_a_bad_reload_keeps_the_old_policy_and_is_recorded(void **state)
 	(void)state;
 	fx_put(fx, "users.json", "{\"owner_uid\":1,");
 	fx_control(fx, "{\"reload\":true}");
-	fx_settle(fx);
+	fx_until(fx, fx->broker.reloads.refused == 1);
 	reply = fx_ok(fx, agent, "tool.call", RUN);
 	assert_true(json_get_bool(reply, "ok", false));
 	json_free(reply);
