@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc)
 LAUNCH := $(if $(shell command -v ccache 2>/dev/null),-DCMAKE_C_COMPILER_LAUNCHER=ccache,)
 CTEST  := ctest --no-tests=error --output-on-failure -j $(JOBS)
 
-.PHONY: all demo test third-party bench install-deps install-test-deps quick sanitize clang fuzz lint clean help
+.PHONY: all demo test third-party bench bench-peers install-deps install-test-deps quick sanitize clang fuzz lint clean help
 
 all: install-deps ## build the programs into build/bin
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release $(LAUNCH) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
@@ -39,8 +39,11 @@ clang:
 	@CC=clang cmake -S . -B $(BUILD)-clang -G Ninja -DCMAKE_BUILD_TYPE=Debug $(LAUNCH) >/dev/null
 	@ninja -C $(BUILD)-clang --quiet
 
+bench-peers: ## other policy engines, for make bench to compare with
+	@cd tests/bench/node && npm ci --silent --no-audit --no-fund
+
 bench: all ## measure; writes build/bench.json and prints the table
-	@WRIT_TESTS=$(abspath $(BUILD))/tests WRIT_KEEP=bench.json:$(abspath $(BUILD))/bench.json tests/lib/unprivileged $(BUILD)/bin examples -- sh tests/bench/run.sh
+	@WRIT_PEERS=$(abspath tests/bench/node) WRIT_TESTS=$(abspath $(BUILD))/tests WRIT_KEEP=bench.json:$(abspath $(BUILD))/bench.json tests/lib/unprivileged $(BUILD)/bin examples -- sh tests/bench/run.sh
 
 install-deps: ## what building needs
 	@tests/lib/packages build

@@ -117,6 +117,7 @@ kill -TERM $service
 wait $service || true
 
 . tests/bench/audit.sh
+. tests/bench/policy.sh
 
 awk -F '\t' 'BEGIN {print "["} {gsub(/"/, "\\\"", $5);
 	printf "%s  {\"name\": \"%s\", \"value\": %s, \"unit\": \"%s\", \"target\": \"%s\", \"method\": \"%s\"}",
