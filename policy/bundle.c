@@ -161,7 +161,12 @@ static int read_all(struct bundle *bundle, struct err *err)
 	    bundle_known_read(bundle, json_get(bundle->source, "known"), err) < 0 ||
 	    bundle_zones_read(bundle, json_get(bundle->source, "zones"), err) < 0)
 		return -1;
-	return bundle_rules_read(bundle, rules, err);
+	if (bundle_rules_read(bundle, rules, err) < 0)
+		return -1;
+	bundle->is_agent = mem_array(bundle->symbols.count, sizeof(bool));
+	for (size_t i = 0; i < bundle->agent_count; i++)
+		bundle->is_agent[bundle->agents[i].name] = true;
+	return 0;
 }
 
 int bundle_read(const char *bytes, size_t len, struct bundle **ret_bundle, struct err *err)
@@ -190,6 +195,7 @@ void bundle_free(struct bundle *bundle)
 	bundle_world_clear(bundle);
 	bundle_index_clear(&bundle->index);
 	mem_free(bundle->rules);
+	mem_free(bundle->is_agent);
 	mem_free(bundle->agents);
 	mem_free(bundle->functions);
 	symbols_clear(&bundle->symbols);
@@ -220,6 +226,11 @@ const struct bundle_agent *bundle_agent_find(const struct bundle *bundle, const 
 		       compare_name);
 }
 
+bool bundle_is_agent(const struct bundle *bundle, symbol_t name)
+{
+	return bundle->is_agent[name];
+}
+
 const struct agent_def *bundle_agent(const struct bundle *bundle, const char *name)
 {
 	const struct bundle_agent *agent = bundle_agent_find(bundle, name);
@@ -245,8 +256,7 @@ const char *bundle_rule_at(const struct bundle *bundle, size_t index)
 const struct approval_terms *policy_approval(const struct bundle *bundle, const char *rule)
 {
 	for (size_t i = 0; i < bundle->rule_count; i++)
-		if (bundle->rules[i].effect == EFFECT_ASK &&
-		    strcmp(bundle->rules[i].id, rule) == 0)
+		if (bundle->rules[i].effect == EFFECT_ASK && strcmp(bundle->rules[i].id, rule) == 0)
 			return &bundle->rules[i].approval;
 	return NULL;
 }

@@ -58,6 +58,31 @@ static int compare_pairs(const void *left, const void *right)
 	return a->rule < b->rule ? -1 : a->rule > b->rule;
 }
 
+uint64_t who_bit(enum subject_kind kind, symbol_t name)
+{
+	uint64_t mixed = ((uint64_t)name * 4 + kind + 1) * 0x9E3779B97F4A7C15ull;
+
+	return 1ull << (mixed >> 58);
+}
+
+static uint64_t bits_of(enum subject_kind kind, const struct symbol_set *names)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < names->count; i++)
+		bits |= who_bit(kind, names->items[i]);
+	return bits;
+}
+
+uint64_t rule_who(const struct rule *rule)
+{
+	/* A rule that speaks of lists or calls only is told by that first. */
+	if (rule->everyone || rule->phase != RULE_ALWAYS)
+		return UINT64_MAX;
+	return bits_of(SUBJECT_USER, &rule->users) | bits_of(SUBJECT_GROUP, &rule->groups) |
+	       bits_of(SUBJECT_TENANT, &rule->tenants);
+}
+
 static void put_span(struct rule_index *index, struct index_span span)
 {
 	size_t at = slot_of(span.key, index->slot_count);
@@ -104,6 +129,9 @@ int bundle_index_build(struct bundle *bundle, struct err *err)
 	if (pairs.count > 0)
 		qsort(pairs.items, pairs.count, sizeof(*pairs.items), compare_pairs);
 	make_spans(&bundle->index, &pairs);
+	bundle->index.who = mem_array(pairs.count, sizeof(*bundle->index.who));
+	for (size_t i = 0; i < pairs.count; i++)
+		bundle->index.who[i] = rule_who(&bundle->rules[bundle->index.rules[i]]);
 	mem_free(pairs.items);
 	return 0;
 }
@@ -111,6 +139,7 @@ int bundle_index_build(struct bundle *bundle, struct err *err)
 void bundle_index_clear(struct rule_index *index)
 {
 	mem_free(index->rules);
+	mem_free(index->who);
 	mem_free(index->slots);
 }
 

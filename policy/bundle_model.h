@@ -144,6 +144,7 @@ struct index_span {
 
 struct rule_index {
 	uint32_t *rules; /* ascending within a span */
+	uint64_t *who;	 /* beside rules: who_bit() of all whom the rule's users name */
 	struct index_span *slots;
 	size_t slot_count;
 };
@@ -171,6 +172,7 @@ struct bundle {
 	size_t known_count;
 	struct zone *zones;
 	size_t zone_count;
+	bool *is_agent; /* by symbol, as many as there are symbols */
 	bool uses_time; /* some rule looks at the clock */
 	bool uses_arguments;
 	struct rule *rules;
@@ -195,6 +197,7 @@ MUST_CHECK int bundle_functions_read(struct bundle *bundle, const struct json *l
 MUST_CHECK int bundle_rules_read(struct bundle *bundle, const struct json *rules, struct err *err);
 void rule_clear(struct rule *rule);
 
+bool bundle_is_agent(const struct bundle *bundle, symbol_t name);
 const struct bundle_agent *bundle_agent_find(const struct bundle *bundle, const char *name);
 
 /* bundle_world.c: what the rules were compiled against */
@@ -218,7 +221,8 @@ MUST_CHECK int bundle_terms_read(const struct json *json, struct rule *rule, str
 MUST_CHECK int bundle_matchers_read(const struct json *json, struct rule *rule, struct err *err);
 void rule_data_clear(struct rule_data *data);
 
-/* bundle_conditions.c; the rule is read already. places: "24:12 25:3 ...", one for each condition, or absent */
+/* bundle_conditions.c; the rule is read already. places: "24:12 25:3 ...", one for each condition,
+ * or absent */
 MUST_CHECK int bundle_conditions_read(struct rule *rule, const struct json *json, struct err *err);
 
 /* bundle_index.c */
@@ -237,12 +241,19 @@ struct candidates bundle_candidates(const struct bundle *bundle, symbol_t agent,
 
 /* A subject in symbols. groups points at memory of the caller (at least as many as it has). */
 struct subject_ids {
+	uint64_t who; /* who_bit() of user, groups and tenant */
 	symbol_t user;
 	symbol_t tenant;
 	const symbol_t *groups;
 	size_t group_count;
 };
 #define SUBJECT_GROUPS_MAX 256u
+
+/* A rule whose bits have none in common with the subject's is not for that user, so most rules of
+ * an agent and tool need not be looked at. */
+enum subject_kind { SUBJECT_USER, SUBJECT_GROUP, SUBJECT_TENANT };
+uint64_t who_bit(enum subject_kind kind, symbol_t name);
+uint64_t rule_who(const struct rule *rule); /* all bits where nothing can be told from them */
 
 /* False when the subject is malformed: deny. room has SUBJECT_GROUPS_MAX places. */
 bool subject_read(const struct bundle *bundle, const struct subject *subject, symbol_t *room,

@@ -247,6 +247,26 @@ static void conclude(const struct outcomes *outcomes, const struct fact_ids *ids
 	}
 }
 
+/* others: those rules of the span that are for other users, which the index can tell. */
+static void try_span(const struct bundle *bundle, const struct index_span *span,
+		     const struct fact_ids *ids, bool others, struct outcomes *outcomes)
+{
+	const uint32_t *rules = bundle->index.rules + span->start;
+	const uint64_t *who = bundle->index.who + span->start;
+
+	for (size_t i = 0; i < span->count; i++)
+		if (((who[i] & ids->subject.who) == 0) == others)
+			try_rule(&bundle->rules[rules[i]], ids, outcomes);
+}
+
+static bool is_decided(const struct outcomes *outcomes)
+{
+	for (size_t i = 0; i < ARRAY_LEN(outcomes->first); i++)
+		if (outcomes->first[i] != NULL)
+			return true;
+	return outcomes->unclear != NULL;
+}
+
 void policy_decide_ids(const struct bundle *bundle, const struct fact_ids *ids,
 		       struct verdict *ret_verdict)
 {
@@ -255,13 +275,11 @@ void policy_decide_ids(const struct bundle *bundle, const struct fact_ids *ids,
 
 	memset(ret_verdict, 0, sizeof(*ret_verdict));
 	ret_verdict->effect = EFFECT_DENY;
-	for (size_t s = 0; s < candidates.count; s++) {
-		const struct index_span *span = candidates.spans[s];
-		const uint32_t *rules = bundle->index.rules + span->start;
-
-		for (size_t i = 0; i < span->count; i++)
-			try_rule(&bundle->rules[rules[i]], ids, &outcomes);
-	}
+	for (size_t s = 0; s < candidates.count; s++)
+		try_span(bundle, candidates.spans[s], ids, false, &outcomes);
+	/* Rules for others decide nothing, but one of them may be the nearest miss. */
+	for (size_t s = 0; s < candidates.count && !is_decided(&outcomes); s++)
+		try_span(bundle, candidates.spans[s], ids, true, &outcomes);
 	conclude(&outcomes, ids, ret_verdict);
 }
 
@@ -277,7 +295,7 @@ void policy_decide(const struct bundle *bundle, const struct call_facts *facts,
 		reason_add(ret_verdict, "the description of the call is malformed");
 		return;
 	}
-	if (bundle_agent_find(bundle, facts->agent) == NULL) {
+	if (!bundle_is_agent(bundle, ids.agent)) {
 		memset(ret_verdict, 0, sizeof(*ret_verdict));
 		ret_verdict->effect = EFFECT_DENY;
 		ret_verdict->code = "unknown_agent";

@@ -98,10 +98,15 @@ bool subject_read(const struct bundle *bundle, const struct subject *subject, sy
 	if (subject->user == NULL || subject->user[0] == '\0' || !names_sound(&subject->groups) ||
 	    subject->groups.count > SUBJECT_GROUPS_MAX)
 		return false;
-	for (size_t i = 0; i < subject->groups.count; i++)
+	ret_ids->who = 0;
+	for (size_t i = 0; i < subject->groups.count; i++) {
 		room[i] = find_name(bundle, subject->groups.items[i]);
+		ret_ids->who |= who_bit(SUBJECT_GROUP, room[i]);
+	}
 	ret_ids->user = find_name(bundle, subject->user);
 	ret_ids->tenant = find_name(bundle, subject->tenant);
+	ret_ids->who |=
+		who_bit(SUBJECT_USER, ret_ids->user) | who_bit(SUBJECT_TENANT, ret_ids->tenant);
 	ret_ids->groups = room;
 	ret_ids->group_count = subject->groups.count;
 	return true;

@@ -133,6 +133,6 @@ run writ approval give "$ap" -C "$ws"
 is "  it is given" "$code" 0
 run writ task answer "$task" -C "$ws" --json
 json "  and the question answered, in a task of its own" '.status' '"completed"'
-run writ audit verify -C "$ws"
+run writ audit verify -C "$ws" --live
 is "the log of all this verifies" "$code" 0
 done_testing
