@@ -51,6 +51,39 @@ static void test_case_marks_and_blanks_do_not_make_another_question(void **state
 	matches("How many orders were placed yesterday", "b");
 }
 
+static void test_marks_that_mean_something_make_another_question(void **state)
+{
+	static const char *const different[][2] = {
+		{"orders with amount > 100", "orders with amount < 100"},
+		{"orders with amount >= 100", "orders with amount > 100"},
+		{"orders with amount 100", "orders with amount > 100"},
+		{"orders with state = open", "orders with state != open"},
+		{"products with margin over -5", "products with margin over 5"},
+		{"-5 degrees", "5 degrees"},
+		{"discounts over 50%", "discounts over 50"},
+		{"customers of 18+", "customers of 18"},
+	};
+	static const char *const same[][2] = {
+		{"orders with amount > 100!", "Orders, with amount > 100"},
+		{"year-to-date sales", "year to date sales"},
+		{"sales 2026-07 by region", "Sales (2026-07), by region"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(different); i++) {
+		CLEANUP(mem_freep) char *one = verified_normal(different[i][0]);
+		CLEANUP(mem_freep) char *other = verified_normal(different[i][1]);
+
+		assert_string_not_equal(one, other);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+		CLEANUP(mem_freep) char *one = verified_normal(same[i][0]);
+		CLEANUP(mem_freep) char *other = verified_normal(same[i][1]);
+
+		assert_string_equal(one, other);
+	}
+}
+
 static void test_every_word_counts(void **state)
 {
 	(void)state;
@@ -314,6 +347,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_case_marks_and_blanks_do_not_make_another_question),
+		cmocka_unit_test(test_marks_that_mean_something_make_another_question),
 		cmocka_unit_test(test_every_word_counts),
 		cmocka_unit_test(test_the_most_alike_come_first_and_none_without_a_word_in_common),
 		cmocka_unit_test(test_a_relative_period_is_bound_to_the_day_it_is_asked_on),

@@ -11,6 +11,33 @@
 #define PERIOD_START ":period_start"
 #define PERIOD_END ":period_end"
 
+static bool is_name_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* Of all marks these change what is asked for: "> 100" is not "< 100", and "-5" is not "5". */
+static bool is_meant(const char *text, size_t at)
+{
+	if (text[at] == '!')
+		return text[at + 1] == '=';
+	if (text[at] == '-')
+		return text[at + 1] >= '0' && text[at + 1] <= '9' &&
+		       (at == 0 || !is_name_byte(text[at - 1]));
+	return strchr("<>=%+", text[at]) != NULL;
+}
+
+static void add_marks(struct buf *out, const char *text, size_t from, size_t to)
+{
+	for (size_t at = from; at < to; at++) {
+		if (!is_meant(text, at))
+			continue;
+		buf_add_char(out, ' ');
+		buf_add_char(out, text[at]);
+	}
+}
+
 char *verified_normal(const char *question)
 {
 	CLEANUP(sentence_clear) struct sentence sentence = {0};
@@ -20,8 +47,13 @@ char *verified_normal(const char *question)
 	if (sentence_read(question, &sentence, &err) < 0)
 		return NULL;
 	for (size_t i = 0; i < sentence.count; i++) {
-		buf_add_str(&text, i ? " " : "");
+		size_t end = i + 1 < sentence.count ? sentence.items[i + 1].at : strlen(question);
+
+		if (i == 0)
+			add_marks(&text, question, 0, sentence.items[0].at);
+		buf_add_str(&text, text.len ? " " : "");
 		buf_add_str(&text, sentence.items[i].text);
+		add_marks(&text, question, sentence.items[i].at, end);
 	}
 	return buf_take(&text);
 }
@@ -212,12 +244,6 @@ char *verified_stale(const struct json *query, const struct json *model, const c
 }
 
 /* ---- the period ---- */
-
-static bool is_name_byte(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || (unsigned char)c >= 0x80;
-}
 
 /* Behind a string, quoted name or comment that begins here; at itself when none does. */
 static const char *skip_text(const char *at)

@@ -26,8 +26,9 @@
 
 #define VERIFIED_EXAMPLES_MAX 3
 
-/* The words of a question, folded, with one blank between: what makes two questions the same. The
- * caller frees. NULL for a text that is no question (too long, not UTF-8). */
+/* The words of a question, folded, with one blank between, and the marks that change what is meant
+ * ("> 100", "50%", "-5"): what makes two questions the same. The caller frees. NULL for a text that
+ * is no question (too long, not UTF-8). */
 char *verified_normal(const char *question);
 
 /* The query for this very question, lent; NULL when there is none. */
