@@ -90,12 +90,34 @@ static void test_a_model_loses_what_reads_hidden_columns(void **state)
 		"\"metrics\":[{\"name\":\"n\",\"reads\":[\"orders.amount\"]}]}");
 }
 
+static void test_a_statement_is_shown_only_when_all_it_reads_is(void **state)
+{
+	CLEANUP(json_freep) struct json *view = sales_view();
+	CLEANUP(json_freep)
+	struct json *model =
+		parse("{\"queries\":["
+		      "{\"name\":\"open\",\"sql\":\"SELECT 1\",\"reads\":[\"orders.day\"]},"
+		      "{\"name\":\"pay\",\"sql\":\"SELECT 2\",\"reads\":[\"payroll.amount\"]},"
+		      "{\"name\":\"proposed\",\"sql\":\"SELECT 3 FROM payroll\"},"
+		      "{\"name\":\"odd\",\"sql\":\"SELECT 4\",\"reads\":\"orders.day\"},"
+		      "{\"name\":\"none\",\"sql\":\"SELECT 5\",\"reads\":[]}]}");
+	CLEANUP(json_freep) struct json *kept = view_filter_model(view, model);
+	CLEANUP(buf_clear) struct buf text = BUF_INIT;
+
+	(void)state;
+	json_write(kept, &text);
+	assert_string_equal(buf_str(&text),
+			    "{\"queries\":[{\"name\":\"open\",\"sql\":\"SELECT 1\",\"reads\":["
+			    "\"orders.day\"]}]}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_view_shows_tables_in_its_own_spelling),
 		cmocka_unit_test(test_a_view_shows_listed_columns_less_the_excepted),
 		cmocka_unit_test(test_a_model_loses_what_reads_hidden_columns),
+		cmocka_unit_test(test_a_statement_is_shown_only_when_all_it_reads_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
