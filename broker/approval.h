@@ -13,7 +13,7 @@
 
 #define APPROVAL_ID_LEN 39	  /* "ap-" and a UUID */
 #define APPROVALS_OPEN_MAX 64	  /* asked and not decided, of one user */
-#define APPROVAL_SHOWN_BYTES 4096 /* of the arguments, for whoever decides */
+#define APPROVAL_SHOWN_BYTES 4096 /* of arguments: longer ones cannot be approved */
 
 struct approval_wish { /* borrowed */
 	const char *task;
@@ -25,7 +25,7 @@ struct approval_wish { /* borrowed */
 	const char *database; /* "" without */
 	const char *rule;
 	const char *digest; /* 64 hex */
-	const char *shown;  /* the arguments, cut */
+	const char *shown;  /* the arguments, whole */
 };
 
 /* One that was given for this wish, is not over and not used: its id. ERR_NOT_FOUND when none. */

@@ -27,18 +27,6 @@ static void wish_clear(struct wish *wish)
 	buf_clear(&wish->shown);
 }
 
-static void cut(struct buf *text)
-{
-	size_t len = APPROVAL_SHOWN_BYTES;
-
-	if (text->len <= len)
-		return;
-	while (((unsigned char)text->bytes[len] & 0xC0) == 0x80)
-		len--;
-	text->bytes[len] = '\0';
-	text->len = len;
-}
-
 static void make_wish(const struct call *call, const char *rule, struct wish *ret_wish)
 {
 	const struct session *session = call->agent->peer.session;
@@ -53,7 +41,6 @@ static void make_wish(const struct call *call, const char *rule, struct wish *re
 	json_write_canonical(exact, &bytes);
 	sha256_hex(bytes.bytes, bytes.len, ret_wish->digest);
 	json_write(call->decided_on, &ret_wish->shown);
-	cut(&ret_wish->shown);
 	ret_wish->wish = (struct approval_wish){
 		.task = task->id,
 		.follows = task->approved_by,
@@ -100,6 +87,13 @@ void call_ask_approval(struct call *call, const struct verdict *verdict)
 	make_wish(call, verdict->rule, &wish);
 	fact_names_clear(&call->approved);
 	fact_names_clear(&call->approval_ids);
+	if (wish.shown.len > APPROVAL_SHOWN_BYTES) { /* nobody approves what is not all shown */
+		call_refuse(call, "policy", call->code, "shorten the arguments",
+			    "needs approval, and its arguments are longer than the %d bytes that "
+			    "are shown to whoever approves",
+			    APPROVAL_SHOWN_BYTES);
+		return;
+	}
 	if (approval_ask(broker->store, &wish.wish, now,
 			 now + (verdict->approval->for_ms + 999) / 1000, id, &err) < 0) {
 		call_refuse(call, "policy", call->code, "try again later",

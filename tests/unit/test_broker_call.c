@@ -247,6 +247,32 @@ static void test_what_needs_approval_is_asked_for(void **state)
 	fx_close(fx);
 }
 
+static void test_what_cannot_be_shown_whole_cannot_be_approved(void **state)
+{
+	struct fx *fx = fx_open(NULL);
+	struct channel *agent = fx_ready(fx, "ask", "sales-query-01");
+
+	(void)state;
+	fx->prepared = "{\"ok\":true,\"statement\":\"s1\",\"tables\":[\"refunds\"],\"columns\":"
+		       "[\"refunds.id\"],\"functions\":[]}";
+	for (int over = 0; over < 2;
+	     over++) { /* {"sql":"..."} and ,"rows":100 take 21 bytes more */
+		int blanks = 4096 - 21 - (int)strlen("SELECT id FROM refunds") + over;
+		CLEANUP(mem_freep)
+		char *params = mem_format("{\"tool\":\"run_query\",\"arguments\":{\"sql\":"
+					  "\"SELECT id%*s FROM refunds\"}}",
+					  blanks, "");
+		struct json *reply = call(fx, agent, params);
+
+		check_refusal(reply, "policy",
+			      over ? "longer than the 4096 bytes" : "needs approval: ap-");
+		assert_int_equal(json_is_null(json_get(reply, "approval")), over);
+		check_intent(fx, reply, "ask", "rule_asks", "ask-refunds");
+		json_free(reply);
+	}
+	fx_close(fx);
+}
+
 static void test_a_trial_shows_the_decision_and_belongs_to_the_owner(void **state)
 {
 	struct fx *fx = fx_open(NULL);
@@ -827,6 +853,7 @@ int main(void)
 		cmocka_unit_test(test_list_metrics_is_answered_here_less_what_is_hidden),
 		cmocka_unit_test(test_a_denied_function_is_named_and_a_denied_whole_is_not),
 		cmocka_unit_test(test_what_needs_approval_is_asked_for),
+		cmocka_unit_test(test_what_cannot_be_shown_whole_cannot_be_approved),
 		cmocka_unit_test(test_a_trial_shows_the_decision_and_belongs_to_the_owner),
 		cmocka_unit_test(test_arguments_are_refused_by_name_and_recorded),
 		cmocka_unit_test(test_a_call_without_a_token_is_refused_by_token),
