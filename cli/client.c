@@ -8,6 +8,8 @@
 #include "base/channel.h"
 #include "base/line.h"
 
+#define AT_ONCE_MS 8000 /* sooner than the broker gives such a connection up */
+
 struct client {
 	int fd;
 	int64_t last_id;
@@ -85,6 +87,26 @@ static int take_line(struct client *client, struct json *line, client_on_event *
 	return 1;
 }
 
+/* How long an answer may take: what only reads is there at once, or something is held up. */
+static int wait_ms(const char *method)
+{
+	static const char *const at_once[] = {"status", "task.list", "token.list", "approval.list"};
+
+	for (size_t i = 0; i < ARRAY_LEN(at_once); i++)
+		if (strcmp(method, at_once[i]) == 0)
+			return AT_ONCE_MS;
+	return -1;
+}
+
+static void explain_silence(struct err *err)
+{
+	err_set(err, ERR_UNAVAILABLE,
+		"the service does not answer: one of its programs is held up (stopped, or waiting "
+		"for a disk); see ps -o pid,stat,wchan,args and the log of writ serve, and start "
+		"it "
+		"again if that does not end");
+}
+
 int client_call(struct client *client, const char *method, struct json *params,
 		client_on_event *on_event, void *data, struct json **ret_result, bool *ret_lost,
 		struct err *err)
@@ -97,8 +119,12 @@ int client_call(struct client *client, const char *method, struct json *params,
 		return err_wrap(err, "ask the service");
 	for (;;) {
 		CLEANUP(json_freep) struct json *line = NULL;
-		int got = line_read(&client->reader, -1, &line, err);
+		int got = line_read(&client->reader, wait_ms(method), &line, err);
 
+		if (got < 0 && err->kind == ERR_TIMEOUT) {
+			explain_silence(err);
+			return -1;
+		}
 		if (got <= 0) {
 			if (ret_lost != NULL)
 				*ret_lost = true;

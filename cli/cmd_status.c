@@ -60,14 +60,14 @@ static void print_status(const struct json *status)
 {
 	const struct json *policy = json_get(status, "policy");
 	const struct json *audit = json_get(status, "audit");
+	bool stopped = strcmp(text_of(audit, "state"), "stopped") == 0;
 
 	print_line("policy", "%.16s..., epoch %lld, %lld agents, %lld rules",
 		   text_of(policy, "digest"), int_of(policy, "epoch"), int_of(policy, "agents"),
 		   int_of(policy, "rules"));
 	print_reloads(json_get(policy, "reloads"));
 	print_line("audit log", "%lld records%s%s", int_of(audit, "size"),
-		   json_get_str(audit, "stopped") != NULL ? "; STOPPED: " : "",
-		   json_get_str(audit, "stopped") != NULL ? json_get_str(audit, "stopped") : "");
+		   stopped ? "; STOPPED: " : "", stopped ? text_of(audit, "reason") : "");
 	print_line("signer", "%s", text_of(status, "signer"));
 	json_each(connector, json_get(status, "connectors")) print_line(
 		"connector", "%s: %s", text_of(connector, "name"), text_of(connector, "state"));
