@@ -18,6 +18,20 @@ kill -CONT "$pid"
 wait_for 20 writ ask -C "$ws" "$question"
 is "  and goes on when it does" $? 0
 
+# A signer that ends over a head, behind heads that no checkpoint file shows yet.
+pid=$(started writ-signer)
+sleep 2 # until all is published
+writ ask -C "$ws" "$question" >"$ws/out"
+kill -STOP "$pid"
+timeout 30 writ status -C "$ws" >"$ws/out" 2>&1 & # its session is a record, and waits for its head
+asking=$!
+sleep 1
+kill -KILL "$pid"
+wait $asking
+is "a signer that ends over a head: whoever waits is answered" $? 0
+run writ ask -C "$ws" "$question" --json
+json "  and so is the next" .status '"completed"'
+hasnt "  by the same service, with no word of a changed log" "$(cat "$ws.log")" "does not go on"
 stop_service
 is "it stops cleanly" "$service_code" 0
 run writ audit verify -C "$ws"
