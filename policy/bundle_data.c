@@ -137,7 +137,8 @@ static int read_tables(struct bundle *bundle, const struct json *tables, bool fo
 int bundle_data_read(struct bundle *bundle, const struct json *json, enum effect effect,
 		     struct rule_data *data, struct err *err)
 {
-	static const char *const keys[] = {"database", "functions", "tables", NULL};
+	static const char *const keys[] = {"database", "functions", "masks", "require",
+					   "rows",     "tables",    NULL};
 	const char *word = json_str(json);
 	const struct json *functions;
 	bool takes_away = effect != EFFECT_ALLOW;
@@ -157,6 +158,11 @@ int bundle_data_read(struct bundle *bundle, const struct json *json, enum effect
 		return -1;
 	data->database = symbols_add(&bundle->symbols, data->database_name);
 	if (read_tables(bundle, json_get(json, "tables"), takes_away, data, err) < 0)
+		return -1;
+	if (takes_away && (json_get(json, "rows") || json_get(json, "masks") ||
+			   json_get(json, "require")))
+		return err_set(err, ERR_INVALID, "only allow rules keep something back");
+	if (bundle_restrict_read(json, data, err) < 0)
 		return -1;
 	if (!data->tables_all && data->table_count == 0 &&
 	    (!takes_away || data->function_list_count == 0))

@@ -102,6 +102,10 @@ struct rule_data {
 	size_t table_count;
 	const struct symbol_set **functions; /* named lists; the sets are the bundle's */
 	size_t function_list_count;
+	/* What is kept back, by table; the bundle's, checked; NULL without. Only in allow. */
+	const struct json *rows;
+	const struct json *masks;
+	const struct json *require;
 };
 
 struct rule {
@@ -220,6 +224,10 @@ MUST_CHECK int bundle_when_read(struct bundle *bundle, const struct json *json, 
 MUST_CHECK int bundle_terms_read(const struct json *json, struct rule *rule, struct err *err);
 MUST_CHECK int bundle_matchers_read(const struct json *json, struct rule *rule, struct err *err);
 void rule_data_clear(struct rule_data *data);
+/* bundle_restrict.c */
+MUST_CHECK int bundle_restrict_read(const struct json *json, struct rule_data *data,
+				    struct err *err);
+int policy_mask_rank(const char *mask); /* a stricter one is higher; 0: there is none of that name */
 
 /* bundle_conditions.c; the rule is read already. places: "24:12 25:3 ...", one for each condition,
  * or absent */

@@ -77,6 +77,35 @@ static void check_columns(struct check *check, const struct yaml *columns, const
 	}
 }
 
+/* Columns named by what is kept back: as the database compares them. */
+static void check_restricted(struct check *check, const struct yaml *table_node,
+			     const struct json *table)
+{
+	static const char *const keys[] = {"rows", "masks"};
+	CLEANUP(list_clear) struct name_list known = names_of(json_get(table, "columns"));
+	CLEANUP(mem_freep)
+	char *what = mem_format("column of table %.80s", json_get_str(table, "name"));
+	const struct yaml *require = yaml_get(table_node, "require");
+	const struct yaml *of = NULL;
+
+	for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
+		const struct yaml *map = yaml_get(table_node, keys[k]);
+
+		for (size_t i = 0; map != NULL && yaml_kind(map) == YAML_MAP && i < yaml_len(map);
+		     i++) {
+			const struct yaml *key = yaml_key(map, i);
+
+			if (yaml_text(key) != NULL && strncmp(yaml_text(key), "tag:", 4) != 0 &&
+			    !list_has(&known, yaml_text(key), true))
+				fail_name(check, "unknown_column", key, what, &known);
+		}
+	}
+	if (require != NULL && yaml_kind(require) == YAML_MAP)
+		of = yaml_get(require, "of");
+	if (of != NULL && yaml_text(of) != NULL && !list_has(&known, yaml_text(of), true))
+		fail_name(check, "unknown_column", of, what, &known);
+}
+
 static const struct json *find_table(const struct json *catalog, const char *name, bool folded)
 {
 	json_each(table, json_get(catalog, "tables"))
@@ -106,9 +135,11 @@ static void check_data(struct check *check, const struct yaml *data, const struc
 
 		if (table == NULL)
 			fail_name(check, "unknown_table", key, what, &known);
-		else if (yaml_kind(yaml_value(tables, i)) == YAML_MAP)
+		else if (yaml_kind(yaml_value(tables, i)) == YAML_MAP) {
 			check_columns(check, yaml_get(yaml_value(tables, i), "columns"), table,
 				      folded);
+			check_restricted(check, yaml_value(tables, i), table);
+		}
 	}
 }
 

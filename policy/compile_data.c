@@ -94,7 +94,7 @@ static struct json *compile_except(struct compile *compile, const struct yaml *e
 static struct json *compile_columns(struct compile *compile, const struct yaml *table,
 				    const struct where *where)
 {
-	static const char *const keys[] = {"columns", "except", NULL};
+	static const char *const keys[] = {"columns", "except", "rows", "masks", "require", NULL};
 	CLEANUP(mem_freep) char *what = mem_format("table %s", where->table);
 	const struct yaml *node;
 	const struct yaml *except;
@@ -303,6 +303,7 @@ struct json *compile_data(struct compile *compile, const struct yaml *node, bool
 	json_set_str(data, "database", database);
 	json_set(data, "tables", tables);
 	json_set(data, "functions", compile_functions(compile, yaml_get(node, "functions")));
+	compile_restrictions(compile, yaml_get(node, "tables"), database, takes_away, data);
 	nothing = yaml_len(yaml_get(node, "tables")) == 0 && tags == NULL &&
 		  !is_word(yaml_get(node, "tables"), "all");
 	if (nothing && (!takes_away || yaml_get(node, "functions") == NULL))

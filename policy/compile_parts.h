@@ -61,6 +61,9 @@ const struct json *tag_tables(struct compile *compile, const struct yaml *node, 
 
 /* compile_data.c, compile_when.c, compile_arguments.c, compile_terms.c: members of a rule */
 struct json *compile_data(struct compile *compile, const struct yaml *node, bool takes_away);
+/* compile_restrict.c: rows, masks and require of the tables, into a rule's data */
+void compile_restrictions(struct compile *compile, const struct yaml *tables, const char *database,
+			  bool takes_away, struct json *data);
 void compile_when(struct compile *compile, const struct yaml *rule, const char *effect,
 		  struct json *json);
 void compile_matchers(struct compile *compile, const struct yaml *rule, const char *effect,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "policy/condition.h"
+#include "policy/restrict.h"
 #include "policy/scope.h"
 #include "policy/vocabulary.h"
 
@@ -313,5 +314,6 @@ struct json *policy_view(const struct bundle *bundle, const char *agent,
 			 : view_tables(&granted, &taken, word != NULL && word->shows_rows));
 	json_set(view, "functions", nothing ? json_array() : view_functions(bundle, &rules));
 	json_set(view, "except", view_except(&taken));
+	restrict_view(&rules, subject, view);
 	return view;
 }

@@ -12,8 +12,8 @@
 #define VALUES_MAX 10000
 
 static const char *const mask_names[] = {
-	[MASK_NONE] = "none",	[MASK_NULL] = "null", [MASK_REDACT] = "redact",
-	[MASK_LAST4] = "last4", [MASK_HASH] = "hash",
+	[MASK_NONE] = "none",	  [MASK_LAST4] = "last4", [MASK_HASH] = "hash",
+	[MASK_REDACT] = "redact", [MASK_NULL] = "null",
 };
 
 const char *mask_name(enum mask mask)
@@ -128,7 +128,7 @@ static int read_conditions(struct restriction **restrictions, size_t place,
 
 static int read_mask(const char *name, enum mask *ret_mask, struct err *err)
 {
-	for (enum mask mask = MASK_NULL; mask <= MASK_HASH; mask++) {
+	for (enum mask mask = MASK_LAST4; mask <= MASK_NULL; mask++) {
 		if (!name || strcmp(mask_names[mask], name) != 0)
 			continue;
 		*ret_mask = mask;
@@ -157,7 +157,7 @@ static int read_masks(struct restriction **restrictions, size_t place,
 			return -1;
 		if (mask == MASK_HASH && !bound->has_mask_key)
 			return err_set(err, ERR_INVALID, "a hash without mask_key");
-		if (column != CATALOG_NONE)
+		if (column != CATALOG_NONE && mask > restriction->masks[column])
 			restriction->masks[column] = mask;
 	}
 	return 0;
@@ -169,13 +169,19 @@ static int read_require(struct restriction **restrictions, size_t place,
 {
 	struct restriction *restriction = restriction_of(restrictions, place);
 	const char *unit;
+	int64_t least;
+	size_t column;
 
 	(void)bound;
-	if (json_want_int(require, "min_group", 1, JSON_INT_MAX, &restriction->min_group, err) <
-		    0 ||
+	if (json_want_int(require, "min_group", 1, JSON_INT_MAX, &least, err) < 0 ||
 	    json_want_str(require, "of", &unit, err) < 0)
 		return -1;
-	restriction->unit = catalog_column_find(table, unit);
+	column = catalog_column_find(table, unit);
+	if (restriction->min_group && restriction->unit != column)
+		column = CATALOG_NONE; /* two that contradict each other: nothing is shown */
+	restriction->unit = column;
+	if (least > restriction->min_group)
+		restriction->min_group = least;
 	return 0;
 }
 

@@ -7,7 +7,8 @@
  *   "require": {"staff":{"min_group":5,"of":"staff_id"}}
  *
  * Conditions of one table hold together (AND). Values are integers and strings; they are bound, and
- * compare as the column itself compares. A condition on a column that the table does not have
+ * compare as the column itself compares. A table that stands twice, in other spellings, has both
+ * restrictions: the stricter mask, the larger group. A condition on a column that the table does not have
  * leaves no row: doubt shows nothing.
  */
 #ifndef BROKER_CONNECTORS_SQLITE_RESTRICT_H
@@ -24,7 +25,7 @@
 #define MASK_KEY_LEN 32
 #define MASK_SHOWN 4 /* "last4": so many characters stay */
 
-enum mask { MASK_NONE, MASK_NULL, MASK_REDACT, MASK_LAST4, MASK_HASH };
+enum mask { MASK_NONE, MASK_LAST4, MASK_HASH, MASK_REDACT, MASK_NULL }; /* stricter last */
 
 enum row_test { ROW_NEVER, ROW_ONE_OF, ROW_NOT_ONE_OF, ROW_RANGE };
 
