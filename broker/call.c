@@ -40,6 +40,7 @@ static void call_free(struct call *call)
 	mem_free(call->at);
 	mem_free(call->error);
 	mem_free(call->hint);
+	mem_free(call->restrictions);
 	mem_free(call);
 	service_step(broker);
 }

@@ -173,6 +173,12 @@ void call_decide(struct call *call)
 		refuse_denied(call);
 		return;
 	}
+	if (!call_restrictions_hold(call)) {
+		call->effect = EFFECT_DENY;
+		call_refuse(call, "policy", "restrictions_changed", "send the call again",
+			    "what is kept back of these tables changed while the call was prepared");
+		return;
+	}
 	if (token_covers(call, claims, &facts) && take_limits(call) &&
 	    call_take_terms(call, &verdict))
 		call_go(call, CALL_DECIDED);
@@ -194,10 +200,12 @@ bool call_still_allowed(struct call *call)
 	}
 	call_facts(call, &facts);
 	policy_decide(call->broker->config->bundle, &facts, &verdict);
-	if (verdict.effect == EFFECT_ALLOW)
+	if (verdict.effect == EFFECT_ALLOW && call_restrictions_hold(call))
 		return true;
 	keep_verdict(call, &verdict);
-	call_note_failure(call, "policy", verdict.code, "give up",
+	call_note_failure(call, "policy",
+			  verdict.effect == EFFECT_ALLOW ? "restrictions_changed" : verdict.code,
+			  "send the call again",
 			  "the policy changed while this call ran and no longer allows it");
 	return false;
 }

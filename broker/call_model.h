@@ -31,6 +31,7 @@ struct call {
 	struct json *who;	 /* the fields that all its records share */
 	char *database;		 /* NULL until it is known */
 	char *statement;	 /* prepared at the connector, not yet executed or dropped */
+	char *restrictions;	 /* the connector was asked under these; NULL: not yet asked */
 
 	/* what was decided on */
 	struct fact_names tables;
@@ -99,6 +100,12 @@ const struct json *call_own_view(const struct call *call, const char *database);
 const char *call_pool_key(struct agent *agent, const struct token_claims *claims);
 /* The database the call speaks of; false after refusing. */
 bool call_pick_database(struct call *call);
+
+/* call_restrict.c */
+struct json *call_connector_view(struct call *call); /* for one request; its restrictions are kept */
+/* Are the restrictions still those that the connector was asked under? */
+bool call_restrictions_hold(const struct call *call);
+void call_tell_restrictions(struct call *call); /* "restricted" of the result, if any apply */
 
 /* call_way.c */
 void call_prepare(struct call *call);  /* TOKEN -> PREPARED or DECIDED */

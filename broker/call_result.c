@@ -81,12 +81,12 @@ static void take_failure(struct call *call, const struct json *result)
 /* Members an agent may see, by the way of the tool (docs/protocol.md, "Tools and their results").
  */
 static const char *const row_members[] = {"columns",   "types",		"rows",	      "row_count",
-					  "truncated", "bytes_scanned", "latency_ms", NULL};
+					  "truncated", "bytes_scanned", "latency_ms", "suppressed_groups", "min_group", NULL};
 static const char *const explain_members[] = {"plan",	 "bytes_estimated", "tables",
 					      "columns", "shape",	    NULL};
 static const char *const view_members[] = {"tables",	   "table", "columns",	   "primary_key",
 					   "foreign_keys", "grain", "sample_rows", "matches",
-					   "unique",	   "kind",  NULL};
+					   "unique", "kind", "rows_filtered", "min_group", NULL};
 
 static const char *const *members_of(const struct tool *tool)
 {
@@ -201,6 +201,7 @@ static void take_success(struct call *call, const struct json *result)
 		return;
 	json_set(call->result, "tables", fact_names_json(&call->tables));
 	json_set(call->result, "columns_read", fact_names_json(&call->columns));
+	call_tell_restrictions(call);
 	if (call->rows_asked > call->limits.rows)
 		json_set_int(call->result, "rows_clamped_to", call->limits.rows);
 }

@@ -218,7 +218,7 @@ static void ask_prepare(struct call *call)
 	}
 	params = json_object();
 	json_set_str(params, "grant", call_pool_key(call->agent, claims));
-	json_set(params, "view", json_copy(call_own_view(call, call->database)));
+	json_set(params, "view", call_connector_view(call));
 	json_set_str(params, "sql", json_get_str(call->arguments, "sql"));
 	json_set_int(params, "time_ms", prepare_ms(call));
 	if (ask(call, "prepare", params, prepare_ms(call), on_prepared, &err) < 0)
@@ -299,7 +299,7 @@ static int ask_tool(struct call *call, struct err *err)
 	json_set_str(params, "grant", call_pool_key(call->agent, claims));
 	json_set_str(params, "tool", call->tool->name);
 	json_set(params, "arguments", json_copy(call->arguments));
-	json_set(params, "view", json_copy(call_own_view(call, call->database)));
+	json_set(params, "view", call_connector_view(call));
 	json_set(params, "limits", limits_json(call));
 	return ask(call, "tool", params, call->limits.time_ms, on_executed, err);
 }

@@ -132,6 +132,14 @@ int token_store_raise_epoch(struct token_store *store, struct err *err)
 	return 0;
 }
 
+void token_store_mask_key(const struct token_store *store, const char *source,
+			  uint8_t out[TOKEN_STORE_KEY_LEN])
+{
+	CLEANUP(mem_freep) char *purpose = mem_format("writ/mask/v1\n%s", source);
+
+	blake2b_256(purpose, strlen(purpose), store->key, sizeof(store->key), out);
+}
+
 void token_store_pseudonym(const struct token_store *store, const char *user,
 			   char out[PSEUDONYM_LEN + 1])
 {

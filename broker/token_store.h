@@ -30,6 +30,11 @@ MUST_CHECK int token_store_raise_epoch(struct token_store *store, struct err *er
 
 /* "user:" and 16 hex: the same for the same name as long as the database lives. */
 #define PSEUDONYM_LEN 21
+/* Of the masks of one source: values of a column hash alike in all of its tables, and not as those of
+ * another source do. */
+#define TOKEN_STORE_KEY_LEN 32
+void token_store_mask_key(const struct token_store *store, const char *source,
+			  uint8_t out[TOKEN_STORE_KEY_LEN]);
 void token_store_pseudonym(const struct token_store *store, const char *user,
 			   char out[PSEUDONYM_LEN + 1]);
 

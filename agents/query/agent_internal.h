@@ -82,6 +82,9 @@ void agent_plan_anew(struct query_agent *agent); /* grounding goes on as without
 void agent_check(struct query_agent *agent); /* its cost first */
 void agent_run(struct query_agent *agent);
 
+/* kept_back.c */
+void kept_back_tell(struct query_agent *agent); /* flags for what policy kept back of the result */
+
 /* serve.c */
 /* True when a verified query was found and the agent goes on by itself; then the last thing done.
  */

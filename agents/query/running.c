@@ -143,6 +143,7 @@ static void on_sanity(void *data, struct json *flags, const struct sanity_spent 
 		return;
 	}
 	add_flags(agent, owned);
+	kept_back_tell(agent);
 	if (json_get_bool(agent->outcome.result, "truncated", false))
 		count(agent);
 	else if (!freshness_begin(agent))
