@@ -134,7 +134,8 @@ static const char *const fillers[] = {
 	"every",     "within",	  "during",    "via",	    "go",	"went",	     "belong",
 	"belongs",   "belonging", "named",     "called",    "placed",	"make",	     "makes",
 	"still",     "work",	  "works",     "working",   "already",	"perform",   "performs",
-	"performed", "place",	  "between",   "among",	    "out",	"s",	     NULL,
+	"performed", "place",	  "between",   "among",	    "out",	"s",	     "break",
+	"bring",     "brought",	  "bringing",  "down",	    NULL,
 };
 
 bool word_is_filler(const struct word *word)
