@@ -216,7 +216,6 @@ static void test_a_deny_rule_keeps_nothing_back(void **state)
 
 static void bundle_fails(const char *member)
 {
-	CLEANUP(mem_freep) char *problems = NULL;
 	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
 	CLEANUP(json_freep) struct json *json = NULL;
 	struct workspace_dir dir = workspace_dir_make();
