@@ -19,7 +19,8 @@ bool view_column(const struct json *view, const char *table, size_t table_len, c
 /*
  * A semantic model less what the view hides: elements with a "table" that is hidden, or with
  * "reads" of which one "table.column" is hidden, are left out at any depth, and so are keys over
- * hidden columns, and elements with "sql" but without "reads". The caller owns the result.
+ * hidden columns, and elements with "sql" but without "reads". Where rows are kept
+ * back, so are the values that metrics are expected to have. The caller owns the result.
  */
 struct json *view_filter_model(const struct json *view, const struct json *model);
 

@@ -34,7 +34,7 @@ static const char *state_of(const struct json *query)
 {
 	if (!json_get_str(query, "verified_by"))
 		return "proposed";
-	return json_get_str(query, "shape") ? "approved" : "not bound";
+	return json_get_str(query, "approved") ? "approved" : "not bound";
 }
 
 /* ---- list ---- */
@@ -298,10 +298,12 @@ static int write_approval(const struct args *args, struct query_store *store,
 	CLEANUP(buf_clear) struct buf before = BUF_INIT;
 	CLEANUP(buf_clear) struct buf after = BUF_INIT;
 	char date[DATE_LEN + 1];
+	char approved[65];
 	const struct query_key keys[] = {
 		{"verified_by", quoted},
 		{"verified_at", date},
 		{"reads", reads},
+		{"approved", approved},
 		{"shape", json_get_str(approval->explained, "shape")},
 		{"timezone", store->timezone},
 		{"metrics", meant},
@@ -311,6 +313,7 @@ static int write_approval(const struct args *args, struct query_store *store,
 	int line;
 
 	date_write(store->today, date);
+	verified_approval(query, approved);
 	file = query_store_place(query, &line);
 	if (query_store_read(store, file, &before, &err) < 0)
 		return cli_fail_err(&err, "query approve");

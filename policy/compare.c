@@ -370,7 +370,8 @@ struct side compare_side(const struct bundle *bundle, const char *agent, const c
 		for (size_t i = 0; i < candidates.spans[s]->count; i++)
 			side.rules.items[side.rules.count++] =
 				&bundle->rules[bundle->index.rules[candidates.spans[s]->start + i]];
-	qsort(side.rules.items, side.rules.count, sizeof(*side.rules.items), by_place);
+	if (side.rules.count > 1)
+		qsort(side.rules.items, side.rules.count, sizeof(*side.rules.items), by_place);
 	return side;
 }
 
@@ -431,7 +432,8 @@ static void list_sort(struct name_list *list)
 
 	if (list->count == 0)
 		return;
-	qsort(list->items, list->count, sizeof(*list->items), by_text);
+	if (list->count > 1)
+		qsort(list->items, list->count, sizeof(*list->items), by_text);
 	for (size_t i = 0; i < list->count; i++)
 		if (kept == 0 || strcmp(list->items[i], list->items[kept - 1]) != 0)
 			list->items[kept++] = list->items[i];

@@ -39,7 +39,8 @@ static void sort(struct instants *instants)
 
 	if (instants->count == 0)
 		return;
-	qsort(instants->items, instants->count, sizeof(*instants->items), by_value);
+	if (instants->count > 1)
+		qsort(instants->items, instants->count, sizeof(*instants->items), by_value);
 	for (size_t i = 0; i < instants->count; i++)
 		if (kept == 0 || instants->items[i] != instants->items[kept - 1])
 			instants->items[kept++] = instants->items[i];

@@ -90,7 +90,8 @@ static int list_segments(struct log_dir *dir, struct err *err)
 		return -1;
 	}
 	closedir(folder);
-	qsort(dir->parts, dir->count, sizeof(*dir->parts), by_first);
+	if (dir->count > 1)
+		qsort(dir->parts, dir->count, sizeof(*dir->parts), by_first);
 	return 0;
 }
 

@@ -305,7 +305,8 @@ static void write_index(struct search *search, uint64_t covered)
 	sha256_once(header, offsetof(struct header, sum), header->sum);
 	memcpy(block, header, sizeof(*header));
 	buf_add(&out, block, sizeof(block));
-	qsort(search->entries, search->count, sizeof(struct entry), by_hash);
+	if (search->count > 1)
+		qsort(search->entries, search->count, sizeof(struct entry), by_hash);
 	add_pages(search, &out);
 	index_name(search, name);
 	IGNORE(file_replace_at(search->cache_fd, name, 0600, out.bytes, out.len, false, NULL) < 0,

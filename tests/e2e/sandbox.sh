@@ -80,7 +80,7 @@ only() {
 }
 loop='anon_inode:\[eventpoll\]|anon_inode:\[eventfd\]|pipe'
 only "broker" "$(pids writ-broker)" \
-	"socket|$loop|/etc/passwd|state/config|state/audit|state/audit/(LOCK|log\.jsonl|openings\.db(-wal|-shm)?)|state/broker/broker\.db(-wal|-shm)?"
+	"socket|$loop|/etc/passwd|state/config|state/audit|state/audit/seg|state/audit/seg/[0-9]{20}\.jsonl|state/audit/(LOCK|openings\.db(-wal|-shm)?)|state/broker/broker\.db(-wal|-shm)?"
 only "signer" "$(pids writ-signer)" socket
 is "signer: one channel alone" "$(descriptors "$(pids writ-signer)" | tail -n 1)" "3 socket"
 only "orchestrator" "$(pids writ-orchestrator)" "socket|$loop|state/tasks/tasks\.db(-wal|-shm)?"

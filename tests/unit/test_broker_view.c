@@ -111,9 +111,37 @@ static void test_a_statement_is_shown_only_when_all_it_reads_is(void **state)
 			    "\"orders.day\"]}]}");
 }
 
+static void test_expected_totals_go_where_rows_are_kept_back(void **state)
+{
+	static const char model_text[] = "{\"metrics\":[{\"name\":\"m\",\"reads\":[\"orders.id\"],"
+					 "\"expected\":[{\"value\":\"9\"}]}]}";
+	static const char *const views[] = {
+		"{\"tables\":{\"orders\":\"all\"}}",
+		"{\"tables\":{\"orders\":\"all\"},\"rows\":{\"orders\":[]}}",
+		"{\"tables\":{\"orders\":\"all\"},\"require\":{\"orders\":{}}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct json *view = NULL, *model = NULL, *kept;
+		struct err err;
+
+		assert_int_equal(json_parse_str(views[i], &view, &err), 0);
+		assert_int_equal(json_parse_str(model_text, &model, &err), 0);
+		kept = view_filter_model(view, model);
+		assert_int_equal(json_get(json_at(json_get(kept, "metrics"), 0), "expected") !=
+					 NULL,
+				 i == 0);
+		json_free(kept);
+		json_free(model);
+		json_free(view);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_expected_totals_go_where_rows_are_kept_back),
 		cmocka_unit_test(test_a_view_shows_tables_in_its_own_spelling),
 		cmocka_unit_test(test_a_view_shows_listed_columns_less_the_excepted),
 		cmocka_unit_test(test_a_model_loses_what_reads_hidden_columns),

@@ -219,12 +219,26 @@ static void stale(const char *query_text, const char *model_text, const char *zo
 static char *approved(const char *model_text)
 {
 	CLEANUP(json_freep) struct json *model = parse(model_text);
-	char digest[65];
+	CLEANUP(json_freep) struct json *query = parse("{\"question\":\"q\",\"sql\":\"s\"}");
+	char definition[65], approval[65];
 
-	verified_definition(model, json_at(json_get(model, "metrics"), 0), digest);
-	return mem_format("{\"shape\":\"%064d\",\"reads\":[],\"timezone\":\"UTC\",\"metrics\":{"
-			  "\"net_sales\":\"%s\"}}",
-			  0, digest);
+	verified_definition(model, json_at(json_get(model, "metrics"), 0), definition);
+	verified_approval(query, approval);
+	return mem_format(
+		"{\"question\":\"q\",\"sql\":\"s\",\"approved\":\"%s\",\"shape\":\"%064d\","
+		"\"reads\":[],\"timezone\":\"UTC\",\"metrics\":{\"net_sales\":\"%s\"}}",
+		approval, 0, definition);
+}
+
+static void test_an_edit_after_the_approval_evicts(void **state)
+{
+	CLEANUP(mem_freep) char *query = approved(MODEL("SUM(a)", "id"));
+	char *sql = strstr(query, "\"sql\":\"s\"");
+
+	(void)state;
+	sql[7] = 't';
+	stale(query, MODEL("SUM(a)", "id"), "UTC",
+	      "its question or SQL was edited since it was approved");
 }
 
 static void test_a_changed_metric_key_or_time_zone_evicts(void **state)
@@ -355,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_only_the_two_bounds_can_be_parameters),
 		cmocka_unit_test(test_a_changed_metric_key_or_time_zone_evicts),
 		cmocka_unit_test(test_words_about_a_metric_do_not_evict),
+		cmocka_unit_test(test_an_edit_after_the_approval_evicts),
 		cmocka_unit_test(test_a_file_becomes_queries_of_its_source),
 		cmocka_unit_test(test_mistakes_are_told_with_their_place),
 	};

@@ -132,7 +132,8 @@ static char *write_sum(struct canon *canon, const struct sql_select *select,
 	double common;
 
 	collect_sum(canon, select, expr, 1, &terms);
-	qsort(terms.items, terms.count, sizeof(*terms.items), by_text);
+	if (terms.count > 1)
+		qsort(terms.items, terms.count, sizeof(*terms.items), by_text);
 	common = fabs(terms.items[0].factor);
 	for (size_t i = 0; i < terms.count; i++) {
 		if (fabs(terms.items[i].factor) != common)

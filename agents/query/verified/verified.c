@@ -220,25 +220,49 @@ void verified_definition(const struct json *model, const struct json *metric, ch
 	sha256_hex(text.bytes, text.len, ret_hex);
 }
 
+void verified_approval(const struct json *query, char ret_hex[65])
+{
+	const char *question = json_get_str(query, "question");
+	const char *sql = json_get_str(query, "sql");
+	CLEANUP(mem_freep)
+	char *text = mem_format("%s\n%s", question ? question : "", sql ? sql : "");
+
+	sha256_hex(text, strlen(text), ret_hex);
+}
+
+/* Why a metric that the question means is not what it was; NULL when it is. */
+static char *changed_metric(const struct json *meant, const struct json *model)
+{
+	const struct json *metric = named(json_get(model, "metrics"), json_key(meant));
+	char now[65];
+
+	if (!metric)
+		return mem_format("its metric %s is gone", json_key(meant));
+	verified_definition(model, metric, now);
+	if (!json_str(meant) || strcmp(json_str(meant), now) != 0)
+		return mem_format("its metric %s is defined in another way now", json_key(meant));
+	return NULL;
+}
+
 char *verified_stale(const struct json *query, const struct json *model, const char *timezone)
 {
 	const char *zone = json_get_str(query, "timezone");
+	const char *approved = json_get_str(query, "approved");
+	char now[65];
 
-	if (!json_get_str(query, "shape") || !json_get(query, "reads") || !zone)
+	if (!approved || !json_get_str(query, "shape") || !json_get(query, "reads") || !zone)
 		return mem_str("it is not approved yet: run writ query approve");
+	verified_approval(query, now);
+	if (strcmp(approved, now) != 0)
+		return mem_str("its question or SQL was edited since it was approved");
 	if (strcmp(zone, timezone) != 0)
 		return mem_format("it was approved for the time zone %s, not %s", zone, timezone);
-	json_each(approved, json_get(query, "metrics"))
+	json_each(meant, json_get(query, "metrics"))
 	{
-		const struct json *metric = named(json_get(model, "metrics"), json_key(approved));
-		char now[65];
+		char *why = changed_metric(meant, model);
 
-		if (!metric)
-			return mem_format("its metric %s is gone", json_key(approved));
-		verified_definition(model, metric, now);
-		if (!json_str(approved) || strcmp(json_str(approved), now) != 0)
-			return mem_format("its metric %s is defined in another way now",
-					  json_key(approved));
+		if (why)
+			return why;
 	}
 	return NULL;
 }

@@ -8,9 +8,9 @@
  *
  * A query as the model holds it:
  *   {"name","question","sql","verified_by","verified_at","when","at":"queries/sales.yaml:4",
- *    "reads":["orders.amount",...],"shape":"<64 hex>","timezone":"UTC","metrics":{"net_sales":
+ *    "approved":"<64 hex>","reads":["orders.amount",...],"shape":"<64 hex>","timezone":"UTC","metrics":{"net_sales":
  *    "<64 hex>"}}
- * reads, shape, timezone and metrics were noted when it was approved: what the SQL reads, the form
+ * approved, reads, shape, timezone and metrics were noted when it was approved: what the SQL reads, the form
  * of those tables (explain_query tells it), and what the metrics of the question meant. A query
  * without them, or whose tables, metrics or time zone have changed since, is not served; only that
  * query is affected.
@@ -43,6 +43,8 @@ size_t verified_similar(const struct json *queries, const char *question, const 
  * none of that; tables are compared later, by shape. model: the model of list_metrics. The caller
  * frees. */
 char *verified_stale(const struct json *query, const struct json *model, const char *timezone);
+/* What was approved, as 64 hex digits: question and SQL, to the letter. */
+void verified_approval(const struct json *query, char ret_hex[65]);
 /* What a metric means, as 64 hex digits: its definition with everything it stands on. */
 void verified_definition(const struct json *model, const struct json *metric, char ret_hex[65]);
 

@@ -64,6 +64,7 @@ static bool is_digest(const char *text)
 static void read_notes(struct source *source, const struct yaml *map, struct json *query)
 {
 	const char *shape = source_text(source, map, what, "shape", false);
+	const char *approved = source_text(source, map, what, "approved", false);
 	const char *zone = source_text(source, map, what, "timezone", false);
 	const struct yaml *metrics = yaml_get(map, "metrics");
 	struct json *meant = json_object();
@@ -73,6 +74,11 @@ static void read_notes(struct source *source, const struct yaml *map, struct jso
 			       "shape is written by writ query approve");
 	if (shape)
 		json_set_str(query, "shape", shape);
+	if (approved && !is_digest(approved))
+		source_mistake(source, yaml_get(map, "approved"),
+			       "approved is written by writ query approve");
+	if (approved)
+		json_set_str(query, "approved", approved);
 	if (zone)
 		json_set_str(query, "timezone", zone);
 	if (!yaml_is_null(yaml_get(map, "reads")))
@@ -133,10 +139,19 @@ static char *number_name(const char *stem, size_t number)
 static struct json *read_query(struct source *source, const struct yaml *map, const char *stem,
 			       size_t number)
 {
-	static const char *const keys[] = {"name",     "question",    "sql",
-					   "source",   "verified_by", "verified_at",
-					   "when",     "reads",	      "shape",
-					   "timezone", "metrics",     "use_as_onboarding_question",
+	static const char *const keys[] = {"name",
+					   "question",
+					   "sql",
+					   "source",
+					   "verified_by",
+					   "verified_at",
+					   "when",
+					   "reads",
+					   "shape",
+					   "approved",
+					   "timezone",
+					   "metrics",
+					   "use_as_onboarding_question",
 					   NULL};
 	CLEANUP(mem_freep) char *date = NULL;
 	CLEANUP(mem_freep) char *fallback = number_name(stem, number);
