@@ -12,7 +12,7 @@
 
 #define WITH_SHA __attribute__((target("sha,sse4.1,ssse3")))
 
-static const uint32_t constants[64] = {
+const uint32_t sha256_constants[64] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
 	0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
 	0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f,
@@ -54,7 +54,7 @@ WITH_SHA static void one_block(__m128i *abef, __m128i *cdgh, const uint8_t *byte
 		if (i >= 4)
 			words[i % 4] = schedule(words[i % 4], words[(i + 1) % 4],
 						words[(i + 2) % 4], words[(i + 3) % 4]);
-		sum = _mm_add_epi32(words[i % 4], load(constants + 4 * i));
+		sum = _mm_add_epi32(words[i % 4], load(sha256_constants + 4 * i));
 		second = _mm_sha256rnds2_epu32(second, first, sum);
 		sum = _mm_shuffle_epi32(sum, 0x0E);
 		first = _mm_sha256rnds2_epu32(first, second, sum);
@@ -112,7 +112,7 @@ WITH_SHA static void two_blocks(struct words *a, const uint8_t *bytes_a, struct 
 			of_b[i % 4] = schedule(of_b[i % 4], of_b[(i + 1) % 4], of_b[(i + 2) % 4],
 					       of_b[(i + 3) % 4]);
 		}
-		key = load(constants + 4 * i);
+		key = load(sha256_constants + 4 * i);
 		sum_a = _mm_add_epi32(of_a[i % 4], key);
 		sum_b = _mm_add_epi32(of_b[i % 4], key);
 		x.cdgh = _mm_sha256rnds2_epu32(x.cdgh, x.abef, sum_a);

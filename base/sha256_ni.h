@@ -19,4 +19,6 @@ typedef void sha256_pair_blocks(uint32_t words_a[8], const uint8_t *a, uint32_t 
 sha256_blocks *sha256_ni(void);
 sha256_pair_blocks *sha256_ni_pair(void);
 
+extern const uint32_t sha256_constants[64]; /* FIPS 180-4, 4.2.2; on x86-64 alone */
+
 #endif
