@@ -265,27 +265,11 @@ static int check_grain(const struct expr *node, void *data)
 			 node->text, set.items[0]->name, grain->fact->name);
 }
 
-/* Outside of an aggregate a column would be the value of some row. */
-static const struct expr *bare_column(const struct expr *expr)
-{
-	if (expr->kind == EXPR_COLUMN)
-		return expr;
-	if (expr->kind == EXPR_AGGREGATE)
-		return NULL;
-	for (size_t i = 0; i < expr->count; i++) {
-		const struct expr *bare = bare_column(expr->kids[i]);
-
-		if (bare)
-			return bare;
-	}
-	return NULL;
-}
-
 static int find_fact(struct compiler *compiler, struct model_metric *metric, struct err *err)
 {
 	struct grain grain = {compiler, NULL, err};
 	struct dataset_set set = {.count = 0};
-	const struct expr *bare = bare_column(metric->expression);
+	const struct expr *bare = expr_bare_column(metric->expression);
 
 	if (bare)
 		return err_coded(err, ERR_INVALID, "E_UNAGGREGATED_FINER_GRAIN_REFERENCE",

@@ -341,3 +341,35 @@ void expr_write_operand(const struct expr *expr, const struct expr_writer *write
 {
 	write_at(expr, 2, writer, out);
 }
+
+const struct expr *expr_bare_column(const struct expr *expr)
+{
+	if (expr->kind == EXPR_COLUMN)
+		return expr;
+	if (expr->kind == EXPR_AGGREGATE)
+		return NULL;
+	for (size_t i = 0; i < expr->count; i++) {
+		const struct expr *bare = expr_bare_column(expr->kids[i]);
+
+		if (bare)
+			return bare;
+	}
+	return NULL;
+}
+
+bool expr_is_decimal(const char *text)
+{
+	size_t at = text[0] == '-';
+	size_t digits = strspn(text + at, "0123456789");
+
+	at += digits;
+	if (digits == 0 || digits > 15)
+		return false;
+	if (text[at] == '.') {
+		digits = strspn(text + at + 1, "0123456789");
+		if (digits == 0 || digits > 9)
+			return false;
+		at += 1 + digits;
+	}
+	return text[at] == '\0';
+}

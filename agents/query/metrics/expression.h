@@ -95,4 +95,10 @@ void expr_write_operand(const struct expr *expr, const struct expr_writer *write
 void sql_name(const char *name, struct buf *out);
 void sql_text(const char *text, struct buf *out);
 
+/* A column outside of every aggregate, where it would be the value of some row; NULL when none is.
+ */
+const struct expr *expr_bare_column(const struct expr *expr);
+/* 850.00, -3: up to 15 digits, with a fraction of up to 9 or without. */
+bool expr_is_decimal(const char *text);
+
 #endif

@@ -2,6 +2,7 @@
  * Metric queries: their JSON form. The reader is strict about shape, numbers and dates; whether a
  * name exists is the compiler's question.
  */
+#include "agents/query/metrics/expression.h"
 #include "agents/query/metrics/metric_query.h"
 
 #include <string.h>
@@ -336,23 +337,6 @@ static int read_order(struct metric_query *query, const struct json *item, struc
 	return 0;
 }
 
-static bool is_number(const char *text)
-{
-	size_t at = text[0] == '-';
-	size_t digits = strspn(text + at, "0123456789");
-
-	at += digits;
-	if (digits == 0 || digits > 15)
-		return false;
-	if (text[at] == '.') {
-		digits = strspn(text + at + 1, "0123456789");
-		if (digits == 0 || digits > 9)
-			return false;
-		at += 1 + digits;
-	}
-	return text[at] == '\0';
-}
-
 static int read_condition(struct metric_query *query, const struct json *item, struct err *err)
 {
 	static const char *const keys[] = {"metric", "op", "value", NULL};
@@ -364,7 +348,7 @@ static int read_condition(struct metric_query *query, const struct json *item, s
 	    read_name(op, op_names, 0, OP_MISSING, "op", &index, err) < 0 ||
 	    json_want_str(item, "value", &value, err) < 0)
 		return -1;
-	if (!is_number(value))
+	if (!expr_is_decimal(value))
 		return err_set(err, ERR_INVALID, "%s: a number as text is wanted, like \"300\"",
 			       metric);
 	metric_query_add_condition(query, metric, (enum filter_op)index, value);

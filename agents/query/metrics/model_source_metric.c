@@ -40,22 +40,6 @@ static void set_text(struct json *out, const char *key, const char *text)
 		json_set_str(out, key, text);
 }
 
-/* Every column stands inside an aggregate: outside it would be the value of some row. */
-static const struct expr *bare_column(const struct expr *expr)
-{
-	if (expr->kind == EXPR_COLUMN)
-		return expr;
-	if (expr->kind == EXPR_AGGREGATE)
-		return NULL;
-	for (size_t i = 0; i < expr->count; i++) {
-		const struct expr *bare = bare_column(expr->kids[i]);
-
-		if (bare)
-			return bare;
-	}
-	return NULL;
-}
-
 static int check_names(const struct expr *node, void *data)
 {
 	struct metric_reading *reading = data;
@@ -71,7 +55,7 @@ static int check_names(const struct expr *node, void *data)
 static bool check_shape(struct metric_reading *reading)
 {
 	size_t before = reading->source->mistake_count;
-	const struct expr *bare = bare_column(reading->expr);
+	const struct expr *bare = expr_bare_column(reading->expr);
 
 	if (reading->made)
 		return source_check_made(reading->source, reading->node, reading->name,
@@ -310,24 +294,6 @@ static void read_filter(struct metric_reading *reading, const struct yaml *node,
 		check_filter_reach(reading, node);
 }
 
-/* 850.00, -3: digits, with a fraction or not. */
-static bool decimal(const char *text)
-{
-	size_t at = text[0] == '-';
-	size_t digits = strspn(text + at, "0123456789");
-
-	at += digits;
-	if (digits == 0 || digits > 15)
-		return false;
-	if (text[at] == '.') {
-		digits = strspn(text + at + 1, "0123456789");
-		if (digits == 0 || digits > 9)
-			return false;
-		at += 1 + digits;
-	}
-	return text[at] == '\0';
-}
-
 static void read_expected_one(struct metric_reading *reading, const struct yaml *node,
 			      const struct json *item, struct json *list)
 {
@@ -342,7 +308,7 @@ static void read_expected_one(struct metric_reading *reading, const struct yaml 
 		source_mistake(reading->source, node, "WRIT: expected: %s", err.text);
 		return;
 	}
-	if (!value || !decimal(value)) {
+	if (!value || !expr_is_decimal(value)) {
 		source_mistake(reading->source, node,
 			       "WRIT: expected: value is a number as text: \"850.00\"");
 		return;
