@@ -43,7 +43,8 @@ copy head; sed -i 's/^— .*/— x+00000000+AAAA/' "$ws/head/checkpoint"; verify
 isnt "a head without our signature is not accepted" "$code" 0
 hasnt "no question in clear" "$(cat "$log")" "regions"
 hasnt "no SQL in clear" "$(cat "$log")" "SELECT"
-hasnt "no value in clear" "$(jq -c "del(._prev,.cm,.tx,.se,.jt,.th,.pj,.og,.vk,.li,.pol,.ts,.su)" "$log")" "420"
+# Leaves, not text: digits of 420 occur by chance in hashes, signatures, keys and times.
+is "no value in clear" "$(jq -c '.. | scalars | select(tostring | test("^([A-Za-z ]*)?420([.]0*)?$"))' "$log")" ""
 is "an owner's log is closed to others" "$(stat -c %a "$log" | cut -c2-)" 00
 run writ audit verify "$ws/nowhere"
 isnt "no log is not a good log" "$code" 0
