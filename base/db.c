@@ -13,6 +13,8 @@
 
 #define BUSY_MS 5000 /* another process of ours may be closing it */
 #define STATEMENTS_MAX 64
+#define COPY_TRIES 500 /* with the pause: 5 s, as long as BUSY_MS */
+#define COPY_PAUSE_MS 10
 
 struct db_stmt {
 	const char *sql; /* borrowed: a constant */
@@ -202,6 +204,76 @@ int db_open_read(const char *path, struct db **ret_db, struct err *err)
 	return 0;
 }
 
+/* Page by page, in one go: a writer of the source waits, or makes us wait. */
+static int copy_pages(struct db *db, sqlite3 *from, int64_t bytes_max, struct err *err)
+{
+	sqlite3_backup *backup = sqlite3_backup_init(db->sqlite, "main", from, "main");
+	int64_t page_bytes = 0;
+	int code;
+
+	if (!backup)
+		return fail(db, err, "copy");
+	code = sqlite3_backup_step(backup, 0); /* tells the number of pages */
+	if (code == SQLITE_OK || code == SQLITE_DONE) {
+		struct db source = {.sqlite = from};
+
+		if (db_ask(&source, "PRAGMA page_size", &page_bytes, 1, err) < 0) {
+			sqlite3_backup_finish(backup);
+			return -1;
+		}
+		if (sqlite3_backup_pagecount(backup) * page_bytes > bytes_max) {
+			sqlite3_backup_finish(backup);
+			return err_set(err, ERR_LIMIT, "it has more than %lld bytes",
+				       (long long)bytes_max);
+		}
+	}
+	for (int tries = 0; tries < COPY_TRIES; tries++) {
+		code = sqlite3_backup_step(backup, -1);
+		if (code != SQLITE_BUSY && code != SQLITE_LOCKED)
+			break;
+		sqlite3_sleep(COPY_PAUSE_MS);
+	}
+	if (sqlite3_backup_finish(backup) != SQLITE_OK || code != SQLITE_DONE)
+		return fail(db, err, "copy");
+	return 0;
+}
+
+static int fill_copy(struct db *db, const char *from, int64_t bytes_max, struct err *err)
+{
+	CLEANUP(db_closep) struct db *source = NULL;
+
+	if (db_open_read(from, &source, err) < 0 ||
+	    copy_pages(db, source->sqlite, bytes_max, err) < 0)
+		return -1;
+	sqlite3_extended_result_codes(db->sqlite, 1);
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	return db_exec(db, "PRAGMA journal_mode=DELETE; PRAGMA foreign_keys=ON", err);
+}
+
+int db_open_copy(const char *from, const char *to, int64_t bytes_max, struct db **ret_db,
+		 struct err *err)
+{
+	CLEANUP(db_closep) struct db *db = mem_alloc(sizeof(*db));
+	CLEANUP(fd_closep) int fd = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_errno(err, "%s", to);
+	if (sqlite3_open_v2(to, &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+	    SQLITE_OK) {
+		unlink(to);
+		return fail(db, err, to);
+	}
+	if (fill_copy(db, from, bytes_max, err) < 0) {
+		unlink(to);
+		return err_wrap(err, "copy of %s", from);
+	}
+	*ret_db = TAKE(db);
+	return 0;
+}
+
 void db_close(struct db *db)
 {
 	if (db == NULL)
@@ -282,6 +354,24 @@ int db_step(struct db_stmt *stmt, struct err *err)
 	default:
 		return fail(stmt->db, err, "state database");
 	}
+}
+
+int db_ask(struct db *db, const char *sql, int64_t *ret_values, size_t count, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	int code;
+
+	if (sqlite3_prepare_v2(db->sqlite, sql, -1, &stmt, NULL) != SQLITE_OK)
+		return fail(db, err, "prepare");
+	code = sqlite3_step(stmt);
+	for (size_t i = 0; i < count && (code == SQLITE_ROW || code == SQLITE_DONE); i++)
+		ret_values[i] = code == SQLITE_ROW ? sqlite3_column_int64(stmt, (int)i) : 0;
+	if (code != SQLITE_ROW && code != SQLITE_DONE) {
+		sqlite3_finalize(stmt);
+		return fail(db, err, "ask");
+	}
+	sqlite3_finalize(stmt);
+	return 0;
 }
 
 const char *db_str(struct db_stmt *stmt, int column)

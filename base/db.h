@@ -25,12 +25,21 @@ MUST_CHECK int db_open(const char *path, enum db_sync sync, const char *const *m
 /* For reading a file of ours that may be a copy, on a medium that cannot be written: changes
  * nothing, makes nothing. ERR_NOT_FOUND when there is none. */
 MUST_CHECK int db_open_read(const char *path, struct db **ret_db, struct err *err);
+/* Copies somebody else's database, as its last commit left it, into a new file of ours (0600) and
+ * opens that for changing: foreign keys hold, triggers do not run. from is only read. ERR_LIMIT
+ * when it has more than bytes_max; a file that could not be made whole is removed. */
+MUST_CHECK int db_open_copy(const char *from, const char *to, int64_t bytes_max, struct db **ret_db,
+			    struct err *err);
 void db_close(struct db *db); /* finalizes its statements; NULL is fine */
 void db_closep(struct db **db);
 
 MUST_CHECK int db_exec(struct db *db, const char *sql, struct err *err);
 MUST_CHECK int db_begin(struct db *db, struct err *err); /* takes the write lock at once */
 MUST_CHECK int db_commit(struct db *db, struct err *err);
+/* The whole numbers of the first row of a statement that is made for once; 0 for a missing value,
+ * and all of them without a row. Names in it are quoted by whoever made it. */
+MUST_CHECK int db_ask(struct db *db, const char *sql, int64_t *ret_values, size_t count,
+		      struct err *err);
 void db_rollback(struct db *db);	 /* fine when no transaction is open */
 int64_t db_changes(const struct db *db); /* rows changed by the last statement */
 

@@ -134,6 +134,47 @@ static void test_db_rollback_and_two_uses_of_one_text(void **state)
 	db_close(db);
 }
 
+static void test_db_answers_a_question_made_for_once(void **state)
+{
+	CLEANUP(db_closep) struct db *db = NULL;
+	struct err err = {0};
+	int64_t of[3] = {9, 9, 9};
+
+	(void)state;
+	assert_int_equal(db_open(path, DB_SYNC_NORMAL, schema, 1, &db, &err), 0);
+	assert_int_equal(db_exec(db, "INSERT INTO t VALUES ('x', 7)", &err), 0);
+	assert_int_equal(db_ask(db, "SELECT b, NULL, 3 FROM t", of, 3, &err), 0);
+	assert_int_equal(of[0], 7);
+	assert_int_equal(of[1], 0);
+	assert_int_equal(of[2], 3);
+	assert_int_equal(db_ask(db, "SELECT b FROM t WHERE 0", of, 1, &err), 0);
+	assert_int_equal(of[0], 0);
+	assert_int_equal(db_ask(db, "SELECT nothing FROM t", of, 1, &err), -1);
+	assert_non_null(strstr(err.text, "nothing"));
+}
+
+static void test_db_copies_what_was_committed_and_opens_it_for_changing(void **state)
+{
+	CLEANUP(db_closep) struct db *db = NULL;
+	struct db *copy = NULL;
+	struct err err = {0};
+	char to[160];
+	int64_t count = 0;
+
+	(void)state;
+	snprintf(to, sizeof(to), "%s/link.db", folder);
+	assert_int_equal(db_open(path, DB_SYNC_NORMAL, schema, 1, &db, &err), 0);
+	assert_int_equal(db_exec(db, "INSERT INTO t VALUES ('x', 7)", &err), 0);
+	assert_int_equal(db_open_copy(path, to, 1 << 20, &copy, &err), 0);
+	assert_int_equal(db_exec(copy, "DELETE FROM t", &err), 0);
+	assert_int_equal(db_ask(copy, "SELECT COUNT(*) FROM t", &count, 1, &err), 0);
+	assert_int_equal(count, 0);
+	db_close(copy);
+	assert_int_equal(db_ask(db, "SELECT COUNT(*) FROM t", &count, 1, &err), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(db_open_copy(path, to, 1 << 20, &copy, &err), -1); /* is there */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +186,11 @@ int main(void)
 						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_db_rollback_and_two_uses_of_one_text,
 						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_db_answers_a_question_made_for_once,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			test_db_copies_what_was_committed_and_opens_it_for_changing, make_folder,
+			remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
