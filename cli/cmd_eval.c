@@ -1,6 +1,7 @@
 /* writ eval: a suite of questions against what is right. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,12 @@
 #include "cli/commands.h"
 #include "cli/eval/report.h"
 #include "cli/eval/run.h"
+#include "cli/eval/second.h"
 #include "policy/workspace.h"
 
 #define RUNS_MAX 100
 #define BASELINE_BYTES_MAX (64 << 20)
+#define SEED_MAX 1000000
 
 struct eval_words {
 	const char *agent;
@@ -24,8 +27,28 @@ struct eval_words {
 	const char *html;
 	const char *baseline;
 	const char *accuracy;
+	const char *states;
+	const char *seed;
 	bool both;
 };
+
+/* A copy of the data must not stay behind because somebody lost patience. */
+static volatile sig_atomic_t stopped;
+
+static void on_stop(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+static void stop_cleanly(void)
+{
+	const struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
 
 static void show_progress(void *data, size_t done, size_t all, const struct json *result)
 {
@@ -86,7 +109,9 @@ static int read_number(const char *text, const char *what, double min, double ma
 	return 0;
 }
 
-static int find_agent(const char *path, const struct eval_words *words, char **ret_agent)
+/* The agent whose scope the cases' SQL runs under, and where the data lies. */
+static int read_workspace(const char *path, const struct eval_words *words, char **ret_agent,
+			  struct json **ret_sources)
 {
 	CLEANUP(fd_closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct problems problems = PROBLEMS_INIT;
@@ -107,8 +132,10 @@ static int find_agent(const char *path, const struct eval_words *words, char **r
 		agent = json_get_str(json_get(workspace.service, "agents"), "query");
 	if (code == 0 && !agent)
 		code = cli_usage("eval", "writ.yaml names no query agent; say --agent NAME");
-	if (code == 0)
+	if (code == 0) {
 		*ret_agent = mem_str(agent);
+		*ret_sources = json_copy(json_get(workspace.service, "sources"));
+	}
 	problems_clear(&problems);
 	workspace_clear(&workspace);
 	return code;
@@ -173,16 +200,66 @@ static int verdict(const struct json *run, const struct eval_words *words, doubl
 	return EXIT_FINE;
 }
 
+static bool has_sql(const struct json *suite)
+{
+	json_each(item, json_get(suite, "cases")) if (json_get_str(item, "sql")) return true;
+	return false;
+}
+
+static int ask_all(struct trial *trial, const struct json *suite, const struct eval_words *words,
+		   const struct eval_options *options, struct json **ret_run,
+		   struct json **ret_other)
+{
+	eval_progress *progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+	struct eval_options fixed = *options;
+	struct err err = {0};
+
+	fixed.workflow = "fixed";
+	if (eval_run(trial, suite, options, progress, NULL, ret_run, &err) < 0 ||
+	    (words->both && eval_run(trial, suite, &fixed, progress, NULL, ret_other, &err) < 0))
+		return cli_fail(EXIT_UNAVAILABLE, "%s", err.text);
+	return 0;
+}
+
+/* Only cases with SQL can be right on data that nobody has seen before. */
+static int ask_on_states(struct trial *trial, const struct json *suite, const struct json *sources,
+			 const struct eval_words *words, struct eval_options *options,
+			 struct json **ret_run, struct json **ret_other)
+{
+	bool second_wanted = has_sql(suite) && !(words->states && strcmp(words->states, "1") == 0);
+	struct second second = {0};
+	struct trial changed = {.agent = trial->agent};
+	struct err err = {0};
+	int code;
+
+	stop_cleanly();
+	if (second_wanted &&
+	    second_make(trial->workspace, sources, options->seed, &second, &err) < 0)
+		return cli_fail(EXIT_UNAVAILABLE,
+				"no second state of the data: %s. To ask the data as they are "
+				"alone: --states 1",
+				err.text);
+	changed.workspace = second.folder;
+	if (second_wanted)
+		options->second = &changed;
+	code = ask_all(trial, suite, words, options, ret_run, ret_other);
+	trial_close(trial);
+	trial_close(&changed);
+	if (code == 0 && second_wanted)
+		json_set(*ret_run, "changes", json_copy(second.changes));
+	second_remove(&second);
+	return code;
+}
+
 static int evaluate(const struct args *args, const struct eval_words *words,
-		    const struct eval_options *options, double accuracy)
+		    struct eval_options *options, double accuracy)
 {
 	CLEANUP(mem_freep) char *path = NULL;
 	CLEANUP(mem_freep) char *agent = NULL;
+	CLEANUP(json_freep) struct json *sources = NULL;
 	CLEANUP(json_freep) struct json *suite = NULL;
 	CLEANUP(json_freep) struct json *run = NULL;
 	CLEANUP(json_freep) struct json *other = NULL;
-	eval_progress *progress = isatty(STDERR_FILENO) ? show_progress : NULL;
-	struct eval_options fixed = *options;
 	struct trial trial = {0};
 	struct err err = {0};
 	int code = read_suite(args->words[0], &suite);
@@ -191,16 +268,12 @@ static int evaluate(const struct args *args, const struct eval_words *words,
 		return code;
 	if (cli_workspace_find(args->workspace, &path, &err) < 0)
 		return cli_fail_err(&err, "eval");
-	code = find_agent(path, words, &agent);
+	code = read_workspace(path, words, &agent, &sources);
 	if (code != 0)
 		return code;
 	trial.workspace = path;
 	trial.agent = agent;
-	fixed.workflow = "fixed";
-	if (eval_run(&trial, suite, options, progress, NULL, &run, &err) < 0 ||
-	    (words->both && eval_run(&trial, suite, &fixed, progress, NULL, &other, &err) < 0))
-		code = cli_fail(EXIT_UNAVAILABLE, "%s", err.text);
-	trial_close(&trial);
+	code = ask_on_states(&trial, suite, sources, words, options, &run, &other);
 	if (code == 0)
 		code = write_reports(args, words, run, other);
 	return code != 0 ? code : verdict(run, words, accuracy);
@@ -217,11 +290,13 @@ static int run(int argc, char **argv)
 		{"--html", NULL, &words.html},
 		{"--baseline", NULL, &words.baseline},
 		{"--min-accuracy", NULL, &words.accuracy},
+		{"--states", NULL, &words.states},
+		{"--seed", NULL, &words.seed},
 		{"--both", &words.both, NULL},
 	};
 	struct args args;
-	struct eval_options options = {1, "agent"};
-	double runs = 1, accuracy = 0;
+	struct eval_options options = {.runs = 1, .workflow = "agent", .stopped = &stopped};
+	double runs = 1, accuracy = 0, seed = 1;
 	int code = args_read(argc, argv, table, ARRAY_LEN(table), 1, &args);
 
 	if (code == 0 && args.word_count == 0)
@@ -233,7 +308,13 @@ static int run(int argc, char **argv)
 	if (code == 0 && words.workflow && strcmp(words.workflow, "agent") != 0 &&
 	    strcmp(words.workflow, "fixed") != 0)
 		code = cli_usage("eval", "--workflow is agent or fixed");
+	if (code == 0)
+		code = read_number(words.seed, "--seed", 0, SEED_MAX, 1, &seed);
+	if (code == 0 && words.states && strcmp(words.states, "1") != 0 &&
+	    strcmp(words.states, "2") != 0)
+		code = cli_usage("eval", "--states is 1 or 2");
 	options.runs = (int64_t)runs;
+	options.seed = (int64_t)seed;
 	if (words.workflow)
 		options.workflow = words.workflow;
 	if (code == 0)
@@ -253,11 +334,17 @@ const struct command command_eval = {
 		"asked as a\n"
 		"person would ask it; verified queries answer none. Rows are compared as a "
 		"multiset of\n"
-		"values, in order only where a case says so; docs/evals.md has the rules.\n"
+		"values, in order only where a case says so; docs/evals.md has the rules. A case "
+		"with SQL\n"
+		"is asked twice: of the data as they are, and of a copy that was changed so that "
+		"what is\n"
+		"right only by luck is not right there.\n"
 		"\n"
 		"  --runs N            ask each N times; the majority counts\n"
 		"  --workflow NAME     agent (default) or fixed\n"
 		"  --both              the agent and the fixed workflow side by side\n"
+		"  --states 1          only the data as they are; default 2\n"
+		"  --seed N            how the copy is changed; default 1\n"
 		"  --min-accuracy X    exit 1 when less than this share is right (0 to 1)\n"
 		"  --baseline FILE     compare with an earlier --json; exit 1 when something that "
 		"was right\n"

@@ -74,6 +74,9 @@ static void case_text(const struct json *item, FILE *out)
 		return;
 	fprintf(out, "%s: %s: %s\n", json_get_str(item, "at"), outcome,
 		json_get_str(item, "question"));
+	if (json_get_str(item, "state"))
+		fprintf(out, "    on the changed data; %s on the data as they are\n",
+			json_get_str(json_get(item, "states"), "shipped"));
 	if (strcmp(outcome, "wrong") == 0)
 		fprintf(out, "    right %s\n    got   %s\n", right, got);
 	else if (json_get_str(item, "reason"))
@@ -104,6 +107,11 @@ void report_text(const struct json *run, const struct json *other, FILE *out)
 		json_get_str(run, "suite"), json_len(json_get(run, "cases")),
 		json_get_int(run, "runs", 1), json_get_int(run, "runs", 1) == 1 ? "" : "s",
 		json_get_str(run, "columns"), json_real(json_get(run, "tolerance")));
+	if (json_get_int(run, "states", 1) == 2)
+		fprintf(out,
+			"cases with SQL asked of two states: the data as they are, and a copy "
+			"changed with seed %" PRId64 "\n",
+			json_get_int(run, "seed", 0));
 	sums_text(run, out);
 	if (other)
 		sums_text(other, out);
@@ -275,7 +283,9 @@ static void case_html(const struct json *item, FILE *out)
 	escaped(json_get_str(item, "question"), out);
 	fputs("<br><small>", out);
 	escaped(json_get_str(item, "at"), out);
-	fputs("</small></td><td><code>", out);
+	fputs(json_get_str(item, "state") ? " (on the changed data)</small></td><td><code>"
+					  : "</small></td><td><code>",
+	      out);
 	escaped(json_get(item, "right") ? right : json_get_str(item, "expect"), out);
 	fputs("</code></td><td><code>", out);
 	escaped(json_get(item, "rows") ? got : json_get_str(item, "reason"), out);
@@ -297,6 +307,11 @@ void report_html(const struct json *run, const struct json *other, FILE *out)
 		"columns are ignored.</p>\n",
 		json_len(json_get(run, "cases")), json_get_int(run, "runs", 1),
 		json_get_str(run, "columns"), json_real(json_get(run, "tolerance")));
+	if (json_get_int(run, "states", 1) == 2)
+		fprintf(out,
+			"<p>Cases with SQL were asked of two states: the data as they are, and a "
+			"copy changed with seed %" PRId64 ".</p>\n",
+			json_get_int(run, "seed", 0));
 	sums_html(run, out);
 	if (other)
 		sums_html(other, out);

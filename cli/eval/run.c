@@ -133,24 +133,25 @@ static void keep_answer(const struct json *answer, const struct json *gold, stru
 		json_set(result, "right", json_copy(gold));
 }
 
-static int run_case(struct trial *trial, const struct json *suite, const struct json *item,
-		    const struct eval_options *options, struct json *result, struct err *err)
+/* All runs of a case on one state; result is filled as eval_run() says. */
+static int run_state(struct trial *trial, const struct json *suite, const struct json *item,
+		     const struct eval_options *options, struct json *result,
+		     enum eval_outcome *ret_outcome, struct err *err)
 {
 	size_t counts[EVAL_OUTCOMES] = {0};
-	struct json *runs = json_array();
 	struct err gold_err = {0};
 	CLEANUP(json_freep) struct json *gold = gold_of(trial, item, &gold_err);
 	int64_t start_us = clock_mono_us();
 
-	json_set(result, "runs", runs);
+	json_set(result, "runs", json_array());
 	if (!gold && json_get_str(item, "sql")) {
-		json_set_str(result, "outcome", names[EVAL_OTHER]);
 		json_set_str(result, "reason", gold_err.text);
+		*ret_outcome = EVAL_OTHER;
 		return 0;
 	}
 	if (gold && json_len(gold) == 0) {
-		json_set_str(result, "outcome", names[EVAL_EXCLUDED]);
 		json_set_str(result, "reason", "the right answer has no row");
+		*ret_outcome = EVAL_EXCLUDED;
 		return 0;
 	}
 	for (int64_t run = 0; run < options->runs; run++) {
@@ -165,9 +166,63 @@ static int run_case(struct trial *trial, const struct json *suite, const struct 
 		add_usage(answer, result);
 		keep_answer(answer, gold, result);
 	}
-	json_set_str(result, "outcome", names[majority(counts)]);
 	json_set_real(result, "latency_ms",
 		      (double)(clock_mono_us() - start_us) / 1000.0 / (double)options->runs);
+	*ret_outcome = majority(counts);
+	return 0;
+}
+
+enum eval_outcome eval_worse(enum eval_outcome shipped, enum eval_outcome changed)
+{
+	size_t counts[EVAL_OUTCOMES] = {0};
+
+	if (changed == EVAL_EXCLUDED || changed == shipped)
+		return shipped;
+	if (shipped == EVAL_EXCLUDED)
+		return changed;
+	counts[shipped] = counts[changed] = 1;
+	return majority(counts);
+}
+
+/* The same on changed data: what was right there by luck is not any more. What is told of the case
+ * is told of the state where it is worse; times and calls are always those of the shipped one. */
+static int run_second(const struct json *suite, const struct json *item,
+		      const struct eval_options *options, enum eval_outcome shipped,
+		      struct json *result, enum eval_outcome *ret_outcome, struct err *err)
+{
+	static const char *const told[] = {"status", "reason", "rows", "right", "sql", "flags"};
+	CLEANUP(json_freep) struct json *second = json_object();
+	struct json *states = json_object();
+	enum eval_outcome changed;
+
+	if (run_state(options->second, suite, item, options, second, &changed, err) < 0) {
+		json_free(states);
+		return err_wrap(err, "second state");
+	}
+	json_set_str(states, "shipped", names[shipped]);
+	json_set_str(states, "changed", names[changed]);
+	json_set(result, "states", states);
+	*ret_outcome = eval_worse(shipped, changed);
+	if (*ret_outcome == shipped)
+		return 0;
+	json_set_str(result, "state", "changed");
+	for (size_t i = 0; i < ARRAY_LEN(told); i++)
+		if (json_get(second, told[i]))
+			json_set(result, told[i], json_copy(json_get(second, told[i])));
+	return 0;
+}
+
+static int run_case(struct trial *trial, const struct json *suite, const struct json *item,
+		    const struct eval_options *options, struct json *result, struct err *err)
+{
+	enum eval_outcome outcome;
+
+	if (run_state(trial, suite, item, options, result, &outcome, err) < 0)
+		return -1;
+	if (options->second && json_get_str(item, "sql") &&
+	    run_second(suite, item, options, outcome, result, &outcome, err) < 0)
+		return -1;
+	json_set_str(result, "outcome", names[outcome]);
 	return 0;
 }
 
@@ -208,12 +263,19 @@ int eval_run(struct trial *trial, const struct json *suite, const struct eval_op
 	json_set_int(run, "runs", options->runs);
 	json_set_str(run, "columns", json_get_str(suite, "columns"));
 	json_set(run, "tolerance", json_copy(json_get(suite, "tolerance")));
+	json_set_int(run, "states", options->second ? 2 : 1);
+	if (options->second)
+		json_set_int(run, "seed", options->seed);
 	json_set(run, "cases", cases);
 	cases = json_get_mut(run, "cases");
 	json_each(item, json_get(suite, "cases"))
 	{
 		struct json *result = case_result(item);
 
+		if (options->stopped && *options->stopped) {
+			json_free(result);
+			return err_set(err, ERR_CANCELED, "stopped");
+		}
 		json_push(cases, result);
 		if (run_case(trial, suite, item, options, result, err) < 0)
 			return err_wrap(err, "%s", json_get_str(item, "at"));

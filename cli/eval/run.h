@@ -7,6 +7,8 @@
 #ifndef CLI_EVAL_RUN_H
 #define CLI_EVAL_RUN_H
 
+#include <signal.h>
+
 #include "cli/eval/suite.h"
 #include "cli/trial.h"
 
@@ -23,6 +25,11 @@ enum eval_outcome {
 struct eval_options {
 	int64_t runs;	      /* of each case; the majority counts, a tie is the worse one */
 	const char *workflow; /* "agent" or "fixed" */
+	/* The service of a second state of the data (second.h); NULL for none. Cases with SQL are
+	 * asked there as well, and their worse outcome counts. */
+	struct trial *second;
+	int64_t seed;			      /* that state's; told in the run */
+	const volatile sig_atomic_t *stopped; /* ends the run before the next case; may be NULL */
 };
 
 const char *eval_outcome_name(enum eval_outcome outcome);
@@ -32,14 +39,19 @@ const char *eval_outcome_name(enum eval_outcome outcome);
 enum eval_outcome eval_judge(const struct json *suite, const struct json *item,
 			     const struct json *gold, const struct json *answer);
 
+/* Of a case on both states; where one of them has no right row, the other counts. */
+enum eval_outcome eval_worse(enum eval_outcome shipped, enum eval_outcome changed);
+
 /* Called after each case, for showing progress. */
 typedef void eval_progress(void *data, size_t done, size_t all, const struct json *result);
 
 /*
  * {"suite","workflow","runs","columns","tolerance","cases":[{"id","question","at","expect",
  * "outcome","status","rows","right","flags","runs":["right",..],"latency_ms","tool_calls",
- * "model_calls","input_tokens","output_tokens","reason"}],"counts":{...},"totals":{...}}. Fails
- * only when the service cannot be asked at all.
+ * "model_calls","input_tokens","output_tokens","reason","states":{"shipped","changed"},
+ * "state":"changed" when rows, right and the rest are of that
+ * state}],"states":1|2,"seed","counts":{..}}. Fails when the service cannot be asked at all, or
+ * with ERR_CANCELED.
  */
 MUST_CHECK int eval_run(struct trial *trial, const struct json *suite,
 			const struct eval_options *options, eval_progress *progress, void *data,

@@ -48,6 +48,37 @@ sed 's/"outcome":"right"/"outcome":"refused"/' first.json >worse.json
 run writ eval suite.yaml -C $ws --baseline worse.json
 has "what changed is told" "$err" "refused -> right"
 
+# A case with SQL is asked of a second state of the data, where luck ends. Every order has lines,
+# so a metric that counts all orders seems to count those of which something was delivered.
+fresh sales lucky >/dev/null
+mkdir tmp && export TMPDIR="$PWD/tmp"
+cat >>lucky/metrics/sales.yaml <<'END'
+      - name: deliveries
+        expression: {dialects: [{dialect: ANSI_SQL, expression: COUNT(DISTINCT orders.order_id)}]}
+END
+cat >lucky.yaml <<'END'
+cases:
+  - id: deliveries
+    question: How many deliveries?
+    sql: SELECT COUNT(DISTINCT order_id) FROM order_items
+  - id: units
+    question: How many units were sold?
+    sql: >-
+      SELECT SUM(quantity) FROM order_items JOIN orders USING (order_id) WHERE status = 'completed'
+END
+run writ eval lucky.yaml -C lucky --states 1
+is "luck holds on the data as they are" "$code" 0
+run writ eval lucky.yaml -C lucky --json
+is "and ends on a changed copy" "$code" 1
+json "where the wrong metric is found" '[.run.cases[] | select(.id == "deliveries")][0] | [.states.shipped, .states.changed, .state]' '["right","wrong","changed"]'
+json "and the right one holds" '[.run.cases[] | select(.id == "units")][0] | [.outcome, .states.changed]' '["right","right"]'
+json "it is told what was changed" '.run.changes.sales.orders.added > 0' true
+run writ eval lucky.yaml -C lucky
+has "for people too" "$out" "on the changed data; right on the data as they are"
+is "nothing of the copy stays" "$(ls "$TMPDIR")" ""
+run writ eval suite.yaml -C $ws --states 3
+is "there are no three states" "$code" 2
+
 # Mistakes.
 printf 'cases:\n  - question: a\n' >bad.yaml
 run writ eval bad.yaml -C $ws

@@ -233,6 +233,24 @@ static void test_an_answer_is_judged_by_outcome_first_and_then_by_rows(void **st
 	judges(refused, "null", "{}", EVAL_OTHER);
 }
 
+static void test_of_two_states_the_worse_one_counts(void **state)
+{
+	static const enum eval_outcome worst_first[] = {EVAL_WRONG, EVAL_OTHER, EVAL_REFUSED,
+							EVAL_ASKED, EVAL_RIGHT};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(worst_first); i++)
+		for (size_t k = i; k < ARRAY_LEN(worst_first); k++) {
+			assert_int_equal(eval_worse(worst_first[i], worst_first[k]),
+					 worst_first[i]);
+			assert_int_equal(eval_worse(worst_first[k], worst_first[i]),
+					 worst_first[i]);
+		}
+	assert_int_equal(eval_worse(EVAL_EXCLUDED, EVAL_WRONG), EVAL_WRONG);
+	assert_int_equal(eval_worse(EVAL_RIGHT, EVAL_EXCLUDED), EVAL_RIGHT);
+	assert_int_equal(eval_worse(EVAL_EXCLUDED, EVAL_EXCLUDED), EVAL_EXCLUDED);
+}
+
 /* ---- reports ---- */
 
 #define RUN                                                                                        \
@@ -318,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_mistakes_in_suites_are_told),
 		cmocka_unit_test(test_csv_suites_have_one_value_a_case),
 		cmocka_unit_test(test_an_answer_is_judged_by_outcome_first_and_then_by_rows),
+		cmocka_unit_test(test_of_two_states_the_worse_one_counts),
 		cmocka_unit_test(test_reports_show_what_is_not_right_and_the_sums),
 		cmocka_unit_test(test_changes_since_an_earlier_run_are_told),
 	};
