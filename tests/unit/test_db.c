@@ -42,6 +42,31 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
+static void test_db_leaves_an_empty_log_of_changes_behind(void **state)
+{
+	CLEANUP(mem_freep) char *wal = mem_format("%s-wal", path);
+	struct db *db;
+	struct err err = {0};
+	struct stat info;
+	int64_t count = 0;
+
+	(void)state;
+	for (int i = 1; i <= 2; i++) {
+		assert_int_equal(db_open(path, DB_SYNC_NORMAL, schema, 1, &db, &err), 0);
+		assert_int_equal(db_exec(db, "INSERT INTO t(a,b) VALUES('x',1)", &err), 0);
+		assert_int_equal(stat(wal, &info), 0);
+		assert_true(info.st_size > 0);
+		assert_int_equal(info.st_mode & 0777, 0600);
+		db_close(db);
+		assert_int_equal(stat(wal, &info), 0);
+		assert_int_equal(info.st_size, 0);
+		assert_int_equal(db_open_read(path, &db, &err), 0);
+		assert_int_equal(db_ask(db, "SELECT count(*) FROM t", &count, 1, &err), 0);
+		assert_int_equal(count, i);
+		db_close(db);
+	}
+}
+
 static void test_db_keeps_values_over_reopening_and_migrates(void **state)
 {
 	struct db *db;
@@ -178,6 +203,8 @@ static void test_db_copies_what_was_committed_and_opens_it_for_changing(void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_db_leaves_an_empty_log_of_changes_behind,
+						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_db_keeps_values_over_reopening_and_migrates,
 						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_db_refuses_a_newer_schema, make_folder,
