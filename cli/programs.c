@@ -38,6 +38,8 @@ void programs_init(struct programs *programs, const struct json *config)
 		program++;
 	}
 	programs->count = (size_t)(program - programs->items);
+	for (size_t i = 0; i < programs->count; i++)
+		programs->items[i].broker_fd = -1;
 }
 
 void programs_clear(struct programs *programs)
@@ -45,6 +47,8 @@ void programs_clear(struct programs *programs)
 	if (programs->control_fd >= 0)
 		close(programs->control_fd);
 	programs->control_fd = -1;
+	for (size_t i = 0; i < programs->count; i++)
+		fd_closep(&programs->items[i].broker_fd);
 	mem_free(programs->items);
 	programs->items = NULL;
 	programs->count = 0;
@@ -194,15 +198,6 @@ static struct json *attach_message(const struct program *program)
 	return message;
 }
 
-static int attach(struct programs *programs, const struct program *program, int fd, struct err *err)
-{
-	CLEANUP(json_freep) struct json *message = attach_message(program);
-
-	if (lane_send_blocking(programs->control_fd, message, fd, err) < 0)
-		return err_wrap(err, "attach %s to the broker", program_label(program));
-	return 0;
-}
-
 #define LENT_MAX 2
 
 static int lend(const struct programs *programs, const char *path, bool must, struct err *err)
@@ -237,7 +232,7 @@ static int lend_files(const struct programs *programs, const struct program *pro
 }
 
 /* A program that cannot be started is never attached. */
-static int start_attached(struct programs *programs, struct program *program, struct err *err)
+static int start_other(struct programs *programs, struct program *program, struct err *err)
 {
 	int ends[2], fds[1 + LENT_MAX], result;
 	int lent;
@@ -250,14 +245,31 @@ static int start_attached(struct programs *programs, struct program *program, st
 	for (int i = 0; i < lent; i++)
 		close(fds[1 + i]);
 	close(ends[1]);
-	if (result == 0)
-		result = attach(programs, program, ends[0], err);
-	close(ends[0]);
-	return result;
+	if (result < 0) {
+		close(ends[0]);
+		return -1;
+	}
+	fd_closep(&program->broker_fd); /* of one that ended before it was attached */
+	program->broker_fd = ends[0];
+	return 0;
 }
 
 int program_start(struct programs *programs, struct program *program, struct err *err)
 {
 	return program->kind == PROGRAM_BROKER ? start_broker(programs, program, err)
-					       : start_attached(programs, program, err);
+					       : start_other(programs, program, err);
+}
+
+int program_attach(struct programs *programs, struct program *program, struct err *err)
+{
+	CLEANUP(fd_closep) int fd = program->broker_fd;
+	CLEANUP(json_freep) struct json *message = NULL;
+
+	if (fd < 0)
+		return 0;
+	program->broker_fd = -1;
+	message = attach_message(program);
+	if (lane_send_blocking(programs->control_fd, message, fd, err) < 0)
+		return err_wrap(err, "attach %s to the broker", program_label(program));
+	return 0;
 }

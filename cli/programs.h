@@ -27,6 +27,7 @@ struct program {
 	const char *source; /* path of the source or sink; owned by config */
 	const char *sink;   /* kind, for a sink; owned by config */
 	pid_t pid;	    /* 0: not running */
+	int broker_fd;	    /* the broker's end of its channel until attached; -1: none */
 	int64_t started_us;
 	int64_t start_after_us; /* when not running: not before this */
 	int wait_ms;		/* grows with each quick failure */
@@ -55,7 +56,10 @@ struct program *programs_find_pid(const struct programs *programs, pid_t pid); /
 bool programs_any_running(const struct programs *programs);
 const char *program_label(const struct program *program);
 
-/* Starts one, and attaches it to the broker unless it is the broker. */
+/* Starts one; unless it is the broker, it waits to be attached. */
 MUST_CHECK int program_start(struct programs *programs, struct program *program, struct err *err);
+/* Gives the broker its end of the channel, and waits until the broker has taken it. Starting comes
+ * first for all of them, so that they get ready side by side. Fine when nothing waits. */
+MUST_CHECK int program_attach(struct programs *programs, struct program *program, struct err *err);
 
 #endif

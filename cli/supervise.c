@@ -167,6 +167,23 @@ static void start_due(struct supervisor *supervisor)
 		}
 }
 
+/* In the order of the list: who passes questions on comes after those who answer them. To a broker
+ * that is gone or going, nothing is attached. */
+static void attach_started(struct supervisor *supervisor)
+{
+	struct programs *programs = &supervisor->programs;
+	const struct program *broker = programs_broker(programs);
+	struct err err = {0};
+
+	for (size_t i = 0; i < programs->count; i++) {
+		if (supervisor->stopping || broker->pid == 0 || broker->kill_at_us != 0)
+			return;
+		if (programs->items[i].pid > 0 &&
+		    program_attach(programs, &programs->items[i], &err) < 0)
+			on_start_failed(supervisor, &programs->items[i], &err);
+	}
+}
+
 static void signal_due(struct supervisor *supervisor)
 {
 	int64_t now = clock_mono_us();
@@ -275,6 +292,7 @@ static void watch(struct supervisor *supervisor)
 	while (!supervisor->stopping || (programs_any_running(&supervisor->programs) &&
 					 clock_mono_us() < supervisor->give_up_us)) {
 		start_due(supervisor);
+		attach_started(supervisor);
 		signal_due(supervisor);
 		wait_for_signal(supervisor, wait_ms(supervisor));
 	}
