@@ -6,14 +6,17 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agents/query/verified/verified_source.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "cli/catalog.h"
 #include "cli/cli.h"
+#include "cli/compiled.h"
 #include "cli/policy_gate.h"
 #include "cli/program_roles.h"
 #include "policy/workspace.h"
@@ -33,14 +36,11 @@ static int check_roles(int fd, const char *path, struct err *err)
 	return program_roles_read(workspace.service, path, &roles, &used, err);
 }
 
-static int compile(const char *workspace)
+static int compile_anew(int fd, const char *workspace, bool *ret_silent)
 {
 	CLEANUP(problems_clear) struct problems problems = PROBLEMS_INIT;
-	CLEANUP(fd_closep) int fd = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct err err = {0};
 
-	if (fd < 0)
-		return cli_fail(EXIT_USAGE, "%s cannot be opened", workspace);
 	if (geteuid() == 0 && check_roles(fd, workspace, &err) < 0)
 		return cli_fail(EXIT_UNAVAILABLE, "%s", err.text);
 	if (workspace_compile(fd, workspace, verified_models_compile, catalogs_read, &problems,
@@ -48,7 +48,35 @@ static int compile(const char *workspace)
 		return cli_fail(err.kind == ERR_DENIED ? EXIT_UNAVAILABLE : EXIT_USAGE, "%s",
 				err.text);
 	problems_print(&problems, stderr);
+	*ret_silent = problems.count == 0;
 	return problems.error_count > 0 ? EXIT_NEGATIVE : EXIT_FINE;
+}
+
+/* Warnings are shown at every start, so only a run without any is one that can be left out. */
+static int compile(const char *workspace)
+{
+	CLEANUP(fd_closep) int fd = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct compiled before, after;
+	struct err err = {0};
+	bool known, silent = false;
+	int code;
+
+	if (fd < 0)
+		return cli_fail(EXIT_USAGE, "%s cannot be opened", workspace);
+	known = compiled_take(fd, workspace, &before, &err) == 0;
+	if (!known)
+		log_debug("compile: %s", err.text);
+	else if (compiled_is_kept(fd, &before)) {
+		log_debug("compile: nothing has changed since the last time");
+		return EXIT_FINE;
+	}
+	code = compile_anew(fd, workspace, &silent);
+	if (code != EXIT_FINE || !known || !silent ||
+	    compiled_take(fd, workspace, &after, &err) < 0 || strcmp(before.read, after.read) != 0)
+		return code;
+	if (compiled_keep(fd, &after, &err) < 0)
+		log_debug("compile: %s", err.text);
+	return code;
 }
 
 int compile_start(const char *workspace, pid_t *ret_pid, struct err *err)
@@ -93,9 +121,10 @@ int reload_result(int status, const char **ret_why)
 {
 	int code = compile_result(status);
 
-	*ret_why = code == EXIT_NEGATIVE ? "the files have mistakes, fail their tests or break an invariant"
-		   : code == EXIT_USAGE	 ? "the files cannot be read"
-					 : "the files could not be compiled";
+	*ret_why = code == EXIT_NEGATIVE
+			   ? "the files have mistakes, fail their tests or break an invariant"
+		   : code == EXIT_USAGE ? "the files cannot be read"
+					: "the files could not be compiled";
 	return code;
 }
 

@@ -116,6 +116,17 @@ static char *resolve(struct check *check, const struct yaml *node, const char *t
 	return mem_str(real);
 }
 
+/* The path as written, where a link makes it another than the file's: for who must know whether it
+ * leads there still (cli/compiled.h). */
+static void add_way(struct json *json, const char *text, const char *workspace, const char *path)
+{
+	CLEANUP(mem_freep)
+	char *written = text[0] == '/' ? mem_str(text) : mem_format("%s/%s", workspace, text);
+
+	if (strcmp(written, path) != 0)
+		json_set_str(json, "through", written);
+}
+
 static void read_source(struct check *check, const struct yaml *key, const struct yaml *value,
 			const char *workspace, int flags, struct json *sources)
 {
@@ -138,6 +149,7 @@ static void read_source(struct check *check, const struct yaml *key, const struc
 	json = json_object();
 	json_set_str(json, "kind", "sqlite");
 	json_set_str(json, "path", path);
+	add_way(json, text, workspace, path);
 	json_set(sources, name, json);
 }
 
