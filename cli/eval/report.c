@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "cli/eval/measures.h"
 #include "cli/eval/run.h"
 
 static int64_t count_of(const struct json *run, enum eval_outcome outcome)
@@ -83,6 +84,34 @@ static void case_text(const struct json *item, FILE *out)
 		fprintf(out, "    %s\n", json_get_str(item, "reason"));
 }
 
+static double percent(size_t part, size_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 100.0;
+}
+
+/* Lines about what is there to tell; before and after stand around each. */
+static void measures_text(const struct json *run, const char *before, const char *after, FILE *out)
+{
+	const struct measures m = measures_of(run);
+
+	if (m.labelled > 0)
+		fprintf(out,
+			"%sflags of %zu labelled cases: precision %.1f %% (%zu of %zu), recall "
+			"%.1f %% (%zu of %zu)%s",
+			before, m.labelled, percent(m.flags_hit, m.flags_given), m.flags_hit,
+			m.flags_given, percent(m.flags_hit, m.flags_wanted), m.flags_hit,
+			m.flags_wanted, after);
+	if (m.attempts > 0) {
+		fprintf(out, "%sresults by attempt:", before);
+		for (size_t i = 0; i < m.attempts; i++)
+			fprintf(out, "%s %zu of %zu", i ? ", then" : "", m.ended_well[i],
+				m.tried[i]);
+		fputs(after, out);
+	}
+	if (m.currency)
+		fprintf(out, "%scost %.6f %s%s", before, m.cost, m.currency, after);
+}
+
 static void sums_text(const struct json *run, FILE *out)
 {
 	fprintf(out, "%-6s %5.1f %% right  ", json_get_str(run, "workflow"),
@@ -96,6 +125,7 @@ static void sums_text(const struct json *run, FILE *out)
 		total(run, "tool_calls"), total(run, "model_calls"), total(run, "input_tokens"),
 		total(run, "output_tokens"), quantile(run, "latency_ms", 0.5),
 		quantile(run, "latency_ms", 0.95));
+	measures_text(run, "       ", "\n", out);
 }
 
 void report_text(const struct json *run, const struct json *other, FILE *out)
@@ -270,6 +300,9 @@ static void sums_html(const struct json *run, FILE *out)
 		", out %" PRId64 ".</p>\n",
 		total(run, "tool_calls"), total(run, "model_calls"), total(run, "input_tokens"),
 		total(run, "output_tokens"));
+	fputs("<ul>", out);
+	measures_text(run, "<li>", "</li>", out);
+	fputs("</ul>\n", out);
 	latency_html(run, out);
 }
 

@@ -2,6 +2,7 @@
  * is a result like any other. */
 #include "cli/eval/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -66,8 +67,8 @@ static struct json *gold_of(struct trial *trial, const struct json *item, struct
 	return json_copy(json_get(result, "rows"));
 }
 
-static int ask(struct trial *trial, const char *question, const char *workflow,
-	       struct json **ret_answer, struct err *err)
+static int ask_one(struct trial *trial, const char *question, const char *workflow,
+		   const char *after, struct json **ret_answer, struct err *err)
 {
 	struct json *params = json_object();
 	int asked;
@@ -75,6 +76,8 @@ static int ask(struct trial *trial, const char *question, const char *workflow,
 	json_set_str(params, "question", question);
 	json_set_str(params, "workflow", workflow);
 	json_set_bool(params, "unverified", true);
+	if (after)
+		json_set_str(params, "after", after);
 	if (trial->open)
 		return client_call(trial->service.client, "ask", params, NULL, NULL, ret_answer,
 				   NULL, err);
@@ -85,12 +88,51 @@ static int ask(struct trial *trial, const char *question, const char *workflow,
 	return asked;
 }
 
-static struct json *flag_codes(const struct json *answer)
+/* The question in its conversation: what stands before it is asked first. Of an answer that cannot
+ * be followed up, the question stands alone. */
+static int ask(struct trial *trial, const struct json *item, const char *workflow,
+	       struct json **ret_answer, struct err *err)
+{
+	CLEANUP(json_freep) struct json *before = NULL;
+
+	json_each(question, json_get(item, "after"))
+	{
+		struct json *answer = NULL;
+		const char *after = json_get(before, "query") ? json_get_str(before, "task") : NULL;
+
+		if (ask_one(trial, json_str(question), workflow, after, &answer, err) < 0)
+			return -1;
+		json_free(before);
+		before = answer;
+	}
+	return ask_one(trial, json_get_str(item, "question"), workflow,
+		       json_get(before, "query") ? json_get_str(before, "task") : NULL, ret_answer,
+		       err);
+}
+
+static struct json *flag_codes(const struct json *answer, bool notes)
 {
 	struct json *codes = json_array();
 
-	json_each(flag, json_get(answer, "flags")) json_push_str(codes, json_get_str(flag, "code"));
+	json_each(flag, json_get(answer, "flags"))
+	{
+		const char *severity = json_get_str(flag, "severity");
+
+		if (notes || (severity && strcmp(severity, "note") != 0))
+			json_push_str(codes, json_get_str(flag, "code"));
+	}
 	return codes;
+}
+
+static void add_cost(const struct json *answer, struct json *result)
+{
+	const struct json *cost = json_get(answer, "cost");
+	const char *amount = json_get_str(cost, "amount");
+
+	if (!amount)
+		return;
+	json_set_real(result, "cost", json_real(json_get(result, "cost")) + strtod(amount, NULL));
+	json_set_str(result, "currency", json_get_str(cost, "currency"));
 }
 
 static void add_usage(const struct json *answer, struct json *result)
@@ -128,7 +170,9 @@ static void keep_answer(const struct json *answer, const struct json *gold, stru
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
 		if (json_get(answer, kept[i]))
 			json_set(result, kept[i], json_copy(json_get(answer, kept[i])));
-	json_set(result, "flags", flag_codes(answer));
+	json_set(result, "flags", flag_codes(answer, true));
+	json_set(result, "warnings", flag_codes(answer, false));
+	json_set_int(result, "failed_attempts", (int64_t)json_len(json_get(answer, "attempts")));
 	if (gold)
 		json_set(result, "right", json_copy(gold));
 }
@@ -158,12 +202,13 @@ static int run_state(struct trial *trial, const struct json *suite, const struct
 		CLEANUP(json_freep) struct json *answer = NULL;
 		enum eval_outcome outcome;
 
-		if (ask(trial, json_get_str(item, "question"), options->workflow, &answer, err) < 0)
+		if (ask(trial, item, options->workflow, &answer, err) < 0)
 			return -1;
 		outcome = eval_judge(suite, item, gold, answer);
 		counts[outcome]++;
 		json_push_str(json_get_mut(result, "runs"), names[outcome]);
 		add_usage(answer, result);
+		add_cost(answer, result);
 		keep_answer(answer, gold, result);
 	}
 	json_set_real(result, "latency_ms",
@@ -190,7 +235,8 @@ static int run_second(const struct json *suite, const struct json *item,
 		      const struct eval_options *options, enum eval_outcome shipped,
 		      struct json *result, enum eval_outcome *ret_outcome, struct err *err)
 {
-	static const char *const told[] = {"status", "reason", "rows", "right", "sql", "flags"};
+	static const char *const told[] = {"status", "reason", "rows",	  "right",
+					   "sql",    "flags",  "warnings"};
 	CLEANUP(json_freep) struct json *second = json_object();
 	struct json *states = json_object();
 	enum eval_outcome changed;
@@ -228,11 +274,14 @@ static int run_case(struct trial *trial, const struct json *suite, const struct 
 
 static struct json *case_result(const struct json *item)
 {
-	static const char *const kept[] = {"id", "question", "at", "expect"};
+	static const char *const kept[] = {"id", "question", "at", "expect", "after"};
 	struct json *result = json_object();
 
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-		json_set(result, kept[i], json_copy(json_get(item, kept[i])));
+		if (json_get(item, kept[i]))
+			json_set(result, kept[i], json_copy(json_get(item, kept[i])));
+	if (json_get(item, "flags"))
+		json_set(result, "wanted_flags", json_copy(json_get(item, "flags")));
 	return result;
 }
 

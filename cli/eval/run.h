@@ -47,7 +47,8 @@ typedef void eval_progress(void *data, size_t done, size_t all, const struct jso
 
 /*
  * {"suite","workflow","runs","columns","tolerance","cases":[{"id","question","at","expect",
- * "outcome","status","rows","right","flags","runs":["right",..],"latency_ms","tool_calls",
+ * "outcome","status","rows","right","flags","warnings",
+ * "wanted_flags","failed_attempts","cost","currency","runs":["right",..],"latency_ms","tool_calls",
  * "model_calls","input_tokens","output_tokens","reason","states":{"shipped","changed"},
  * "state":"changed" when rows, right and the rest are of that
  * state}],"states":1|2,"seed","counts":{..}}. Fails when the service cannot be asked at all, or

@@ -10,8 +10,9 @@
 #include "base/err.h"
 #include "base/json.h"
 
-#define SECOND_BYTES_MAX (1LL << 30) /* of one database: a copy is a file in the temporary folder  \
-				      */
+#define SECOND_BYTES_MAX                                                                           \
+	(1LL << 30) /* of one database: a copy is a file in the temporary folder                   \
+		     */
 
 struct second {
 	char *folder;	      /* owned; absolute, without links; NULL when there is none */

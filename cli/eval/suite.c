@@ -121,6 +121,33 @@ static const char *text_of(struct buf *mistakes, const struct yaml *map, const c
 	return yaml_text(node);
 }
 
+/* A list of texts, or, where one_will_do, a text that stands for a list of one. */
+static void read_texts(struct buf *mistakes, const struct yaml *map, const char *key,
+		       bool one_will_do, struct json *item)
+{
+	const struct yaml *node = yaml_get(map, key);
+	struct json *texts;
+
+	if (!node)
+		return;
+	texts = json_array();
+	if (one_will_do && yaml_kind(node) == YAML_SCALAR && !yaml_is_null(node))
+		json_push_str(texts, yaml_text(node));
+	else if (yaml_kind(node) != YAML_LIST)
+		mistake(mistakes, node,
+			one_will_do ? "%s is a text, or a list of texts" : "%s is a list: [a, b]",
+			key);
+	for (size_t i = 0; yaml_kind(node) == YAML_LIST && i < yaml_len(node); i++) {
+		const char *text = yaml_text(yaml_at(node, i));
+
+		if (text && text[0])
+			json_push_str(texts, text);
+		else
+			mistake(mistakes, yaml_at(node, i), "a text is wanted here");
+	}
+	json_set(item, key, texts);
+}
+
 static void finish_case(struct buf *mistakes, const struct yaml *at, struct json *item)
 {
 	const char *expect = json_get_str(item, "expect");
@@ -145,8 +172,8 @@ static void finish_case(struct buf *mistakes, const struct yaml *at, struct json
 static void read_case(struct buf *mistakes, const struct yaml *map, size_t number,
 		      struct json *cases)
 {
-	static const char *const keys[] = {"id",      "question", "rows", "sql",
-					   "ordered", "expect",	  NULL};
+	static const char *const keys[] = {"id",     "question", "rows",  "sql", "ordered",
+					   "expect", "after",	 "flags", NULL};
 	static const char *const texts[] = {"question", "sql", "expect"};
 	CLEANUP(mem_freep) char *fallback = mem_format("%zu", number);
 	CLEANUP(mem_freep) char *at = NULL;
@@ -173,6 +200,8 @@ static void read_case(struct buf *mistakes, const struct yaml *map, size_t numbe
 	    yaml_want_bool(yaml_get(map, "ordered"), &ordered, &err) < 0)
 		buf_addf(mistakes, "%s\n", err.text);
 	json_set_bool(item, "ordered", ordered);
+	read_texts(mistakes, map, "after", true, item);
+	read_texts(mistakes, map, "flags", false, item);
 	finish_case(mistakes, map, item);
 	at = mem_format("%s:%d", yaml_file(map), yaml_line(map));
 	json_set_str(item, "at", at);

@@ -11,6 +11,8 @@
  *       rows: [[East, "420"], [West, 300]]   # the right answer; quoted is text, 300 a number
  *       sql: SELECT ...              # or SQL that gives it, run beside the question
  *       ordered: true                # the order is part of the question
+ *       after: What were net sales?  # asked before it in the same conversation, or a list of such
+ *       flags: [join.rows_lost]      # what its answer must warn of; [] for nothing at all
  *       expect: completed            # or needs_input, refused, too_expensive, limit_reached, ...
  *
  * A case expects completed when it has rows or sql, and must say what it expects otherwise. A suite
@@ -28,8 +30,8 @@
 
 /*
  * {"suite","columns":"exact"|"extra","tolerance":REAL,"cases":[{"id","question","expect","rows",
- * "sql","ordered","at"}]}. path is read from the current folder; its ending tells YAML from CSV.
- * Every mistake is added to mistakes, with its place; then ERR_INVALID.
+ * "sql","ordered","after":[..],"flags":[..],"at"}]}. path is read from the current folder; its
+ * ending tells YAML from CSV. Every mistake is added to mistakes, with its place; then ERR_INVALID.
  */
 MUST_CHECK int suite_read(const char *path, struct json **ret_suite, struct buf *mistakes,
 			  struct err *err);

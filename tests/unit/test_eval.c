@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "cli/eval/compare.h"
 #include "cli/eval/csv.h"
+#include "cli/eval/measures.h"
 #include "cli/eval/report.h"
 #include "cli/eval/run.h"
 
@@ -156,6 +157,33 @@ static void mistaken(const char *text, const char *ending, const char *wanted)
 		fail_msg("wanted %s\ngot %s", wanted, mistakes);
 }
 
+static void test_a_case_has_what_is_asked_before_it_and_its_flags(void **state)
+{
+	CLEANUP(mem_freep) char *mistakes = NULL;
+	CLEANUP(json_freep)
+	struct json *suite = suite_of("cases:\n"
+				      "  - question: and by month?\n"
+				      "    after: Net sales?\n"
+				      "    flags: []\n"
+				      "    rows: [[1]]\n"
+				      "  - question: only East\n"
+				      "    after: [Net sales?, by region]\n"
+				      "    flags: [join.rows_lost]\n"
+				      "    rows: [[1]]\n",
+				      ".yaml", &mistakes);
+	const struct json *cases = json_get(suite, "cases");
+	CLEANUP(json_freep) struct json *two = parse("[\"Net sales?\",\"by region\"]");
+
+	(void)state;
+	assert_string_equal(mistakes, "");
+	assert_string_equal(json_str(json_at(json_get(json_at(cases, 0), "after"), 0)),
+			    "Net sales?");
+	assert_int_equal(json_len(json_get(json_at(cases, 0), "flags")), 0);
+	assert_true(json_equal(json_get(json_at(cases, 1), "after"), two));
+	assert_string_equal(json_str(json_at(json_get(json_at(cases, 1), "flags"), 0)),
+			    "join.rows_lost");
+}
+
 static void test_mistakes_in_suites_are_told(void **state)
 {
 	(void)state;
@@ -171,6 +199,12 @@ static void test_mistakes_in_suites_are_told(void **state)
 		 "completed needs the right rows");
 	mistaken("cases:\n  - {question: a, rows: [1]}\n", ".yaml", "a row is a list");
 	mistaken("cases:\n  - {question: a, rows: 1}\n", ".yaml", "rows is a list of rows");
+	mistaken("cases:\n  - {question: a, rows: [[1]], after: {a: b}}\n", ".yaml",
+		 "after is a text, or a list of texts");
+	mistaken("cases:\n  - {question: a, rows: [[1]], flags: join.types}\n", ".yaml",
+		 "flags is a list");
+	mistaken("cases:\n  - {question: a, rows: [[1]], after: [[a]]}\n", ".yaml",
+		 "a text is wanted here");
 	mistaken("columns: some\ncases: []\n", ".yaml", "columns is exact or extra");
 	mistaken("tolerance: little\ncases: []\n", ".yaml", "tolerance is a number");
 	mistaken("cases:\n  - {id: x, question: a, expect: refused}\n"
@@ -307,6 +341,38 @@ static void test_reports_show_what_is_not_right_and_the_sums(void **state)
 	free(html);
 }
 
+static void test_flags_attempts_and_cost_are_measured(void **state)
+{
+	CLEANUP(json_freep)
+	struct json *run =
+		parse("{\"suite\":\"s\",\"workflow\":\"agent\",\"counts\":{},\"cases\":["
+		      "{\"outcome\":\"right\",\"status\":\"completed\",\"failed_attempts\":0,"
+		      "\"wanted_flags\":[\"a\",\"b\"],\"flags\":[\"a\",\"n\",\"x\"],"
+		      "\"warnings\":[\"a\",\"x\"],\"cost\":0.25,\"currency\":\"USD\"},"
+		      "{\"outcome\":\"right\",\"status\":\"completed\",\"failed_attempts\":1,"
+		      "\"wanted_flags\":[],\"flags\":[\"n\"],\"warnings\":[],\"cost\":0.5,"
+		      "\"currency\":\"USD\"},"
+		      "{\"outcome\":\"other\",\"status\":\"failed\",\"failed_attempts\":2,"
+		      "\"flags\":[\"x\"],\"warnings\":[\"x\"]}]}");
+	const struct measures measures = measures_of(run);
+	char *text = reported(as_text, run);
+
+	(void)state;
+	assert_int_equal(measures.labelled, 2);
+	assert_int_equal(measures.flags_hit, 1);
+	assert_int_equal(measures.flags_given, 2);
+	assert_int_equal(measures.flags_wanted, 2);
+	assert_int_equal(measures.attempts, 2);
+	assert_int_equal(measures.tried[0], 3);
+	assert_int_equal(measures.ended_well[0], 1);
+	assert_int_equal(measures.tried[1], 2);
+	assert_int_equal(measures.ended_well[1], 1);
+	assert_non_null(strstr(text, "precision 50.0 % (1 of 2), recall 50.0 % (1 of 2)"));
+	assert_non_null(strstr(text, "results by attempt: 1 of 3, then 1 of 2"));
+	assert_non_null(strstr(text, "cost 0.750000 USD"));
+	free(text);
+}
+
 static void test_changes_since_an_earlier_run_are_told(void **state)
 {
 	CLEANUP(json_freep) struct json *run = parse(RUN);
@@ -333,6 +399,8 @@ int main(void)
 		cmocka_unit_test(test_values_are_equal_within_the_tolerance_and_their_kind),
 		cmocka_unit_test(test_a_pairing_is_found_where_the_first_fit_fails),
 		cmocka_unit_test(test_a_suite_is_read_with_its_places),
+		cmocka_unit_test(test_a_case_has_what_is_asked_before_it_and_its_flags),
+		cmocka_unit_test(test_flags_attempts_and_cost_are_measured),
 		cmocka_unit_test(test_mistakes_in_suites_are_told),
 		cmocka_unit_test(test_csv_suites_have_one_value_a_case),
 		cmocka_unit_test(test_an_answer_is_judged_by_outcome_first_and_then_by_rows),
