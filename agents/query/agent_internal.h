@@ -81,6 +81,7 @@ void agent_plan_anew(struct query_agent *agent); /* grounding goes on as without
 /* running.c: a compiled attempt, to its end or to the next one. */
 void agent_check(struct query_agent *agent); /* its cost first */
 void agent_run(struct query_agent *agent);
+void agent_complete(struct query_agent *agent); /* ends it as completed */
 
 /* kept_back.c */
 void kept_back_tell(struct query_agent *agent); /* flags for what policy kept back of the result */

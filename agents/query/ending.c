@@ -26,7 +26,7 @@ static const unsigned moves[] = {
 	[AGENT_RUN] = TO(AGENT_SANITY) | TO(AGENT_REPAIR) | TO(AGENT_VALUES),
 	[AGENT_SANITY] = TO(AGENT_COUNT) | TO(AGENT_REPAIR),
 	[AGENT_REPAIR] = TO(AGENT_PLAN),
-	[AGENT_COUNT] = 0,
+	[AGENT_COUNT] = TO(AGENT_COUNT), /* a tie, then how far the data reach */
 	[AGENT_DONE] = 0,
 };
 

@@ -71,7 +71,7 @@ static void on_until(void *owner, const struct json *result, const struct tool_e
 
 	if (error == NULL && until != NULL)
 		say(agent, until);
-	agent_end(agent, "completed", NULL, NULL);
+	agent_complete(agent);
 }
 
 bool freshness_begin(struct query_agent *agent)

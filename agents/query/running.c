@@ -12,6 +12,7 @@
 #include "agents/query/agent_internal.h"
 #include "agents/query/check/sanity.h"
 #include "agents/query/freshness.h"
+#include "agents/query/ties.h"
 
 static int64_t attempts_max(const struct query_agent *agent)
 {
@@ -33,7 +34,7 @@ static void flag_gaps(struct query_agent *agent)
 		agent_flag(agent, "result.gaps", "note", gaps);
 }
 
-static void complete(struct query_agent *agent)
+void agent_complete(struct query_agent *agent)
 {
 	flag_gaps(agent);
 	agent_end(agent, "completed", NULL, NULL);
@@ -146,8 +147,8 @@ static void on_sanity(void *data, struct json *flags, const struct sanity_spent 
 	kept_back_tell(agent);
 	if (json_get_bool(agent->outcome.result, "truncated", false))
 		count(agent);
-	else if (!freshness_begin(agent))
-		complete(agent);
+	else if (!ties_begin(agent) && !freshness_begin(agent))
+		agent_complete(agent);
 }
 
 static void check_sanity(struct query_agent *agent)

@@ -19,4 +19,9 @@ run writ ask -C "$ws" "Using the severity column, how many critical issues are o
 json "no such column: recovered" '[.status,.rows[0][0]]' "[\"completed\",$(expected "Using the severity column, how many critical issues are open?" ".rows[0][0]")]"
 has "  the error is shown" "$(printf '%s' "$out" | jq -r '.attempts[0].error')" "severity"
 isnt "  and a note says what was used" "$(printf '%s' "$out" | jq -r '[.flags[].message]|join(" ")' | grep -c priority)" 0
+# The fourth and the fifth have as many: a cut between them is told.
+run writ ask -C "$ws" "Top 4 projects by number of open issues" --json
+json "a cut between equals" '[.status, .row_count, ([.flags[] | select(.code == "result.tie")][0].message | startswith("Project Granite: the same"))]' '["completed",4,true]'
+run writ ask -C "$ws" "Top 3 projects by number of open issues" --json
+json "none elsewhere" '[.row_count, ([.flags[] | select(.code == "result.tie")] | length)]' '[3,0]'
 done_testing
