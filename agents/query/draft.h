@@ -86,6 +86,8 @@ bool follow_period(struct draft *draft); /* true if there was one */
 bool follow_shape(struct draft *draft);
 /* The date that the question before was about, where it was not the metric's own; or NULL. */
 const struct model_field *follow_date(struct draft *draft);
+/* It opens with "what about" or "how about". */
+bool follow_asks_about(const struct draft *draft);
 /* Two periods were compared. */
 bool follow_compared(const struct draft *draft);
 /* The period of the question before; false: none, or it is open at one end. */

@@ -77,6 +77,8 @@ static const struct {
 	{"in descending order", OPW_DESCENDING},
 	{"highest first", OPW_DESCENDING},
 	{"largest first", OPW_DESCENDING},
+	{"biggest first", OPW_DESCENDING},
+	{"most first", OPW_DESCENDING},
 	{"share", OPW_SHARE},
 	{"share of", OPW_SHARE},
 	{"share of total", OPW_SHARE},
@@ -183,6 +185,9 @@ static const struct {
 	{"exclude", OPW_NOT},
 	{"without", OPW_NOT},
 	{"no", OPW_NONE},
+	{"nobody", OPW_NONE},
+	{"have nobody", OPW_NONE},
+	{"has nobody", OPW_NONE},
 	{"with no", OPW_NONE},
 	{"have no", OPW_NONE},
 	{"has no", OPW_NONE},
@@ -224,6 +229,11 @@ static const struct {
 	{"together with", OPW_AND},
 	{"or", OPW_OR},
 	{"over time", OPW_OVER_TIME},
+	{"how high", OPW_TOTAL},
+	{"how large", OPW_TOTAL},
+	{"how big", OPW_TOTAL},
+	{"right now", OPW_TOTAL},
+	{"at the moment", OPW_TOTAL},
 };
 
 /* Points per kind and word; the extra for each further word makes the longer phrase win. */
@@ -520,6 +530,11 @@ void items_clear(struct items *items)
 	mem_free(items->list);
 	items->list = NULL;
 	items->count = 0;
+}
+
+const char *items_operator(size_t index)
+{
+	return index < ARRAY_LEN(op_phrases) ? op_phrases[index].phrase : NULL;
 }
 
 bool item_is_op(const struct item *item, enum op op)

@@ -74,6 +74,9 @@ void items_read(struct items *items, const struct sentence *sentence, const char
 		const struct vocabulary *vocabulary, const struct period_rules *rules);
 void items_clear(struct items *items);
 
+/* The phrases of operators one by one; NULL behind the last. */
+const char *items_operator(size_t index);
+
 bool item_is_op(const struct item *item, enum op op);
 bool item_has(const struct item *item, enum reading_kind kind);
 

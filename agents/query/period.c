@@ -114,6 +114,35 @@ static size_t read_open(const struct reader *reader, size_t at, struct period *p
 	return 0;
 }
 
+/* "this month to date", "October so far": the point, up to today. One that is over is no such. */
+static size_t read_to_date(const struct reader *reader, size_t at, struct period *period)
+{
+	static const char *const tails[] = {"to date", "so far", "until now", "till now",
+					    "up to now", "until today", "up to today"};
+	size_t lead = reader_is(reader, at, "in") || reader_is(reader, at, "for") ? 1 : 0;
+	struct period point = {0};
+	size_t count = reader_point(reader, at + lead, &point);
+	struct date after = date_add_days(reader->rules->today, 1);
+
+	for (size_t i = 0; count > 0 && i < ARRAY_LEN(tails); i++) {
+		size_t tail = sentence_spell(reader->sentence, at + lead + count, tails[i]);
+
+		if (tail == 0)
+			continue;
+		*period = point;
+		if (point.mistake[0] != '\0')
+			return lead + count + tail;
+		if (!point.has_from || !point.has_to ||
+		    date_compare(point.from, reader->rules->today) > 0 ||
+		    date_compare(point.to, reader->rules->today) <= 0)
+			period_mistake(period, "it is not the period of today", "");
+		else if (date_compare(after, point.to) < 0)
+			period->to = after;
+		return lead + count + tail;
+	}
+	return 0;
+}
+
 static size_t read_all(const struct reader *reader, size_t at, struct period *period)
 {
 	static const char *const phrases[] = {"of all time",
@@ -168,7 +197,7 @@ static void label(const struct sentence *sentence, size_t at, size_t count, stru
 size_t period_read(const struct sentence *sentence, size_t at, const struct period_rules *rules,
 		   struct period *ret_period)
 {
-	static read_fn *const readers[] = {read_range, read_open, read_all};
+	static read_fn *const readers[] = {read_range, read_open, read_to_date, read_all};
 	const struct reader reader = {sentence, rules};
 	struct period best = {0};
 	size_t lead = is_preposition(reader_word(&reader, at)) ? 1 : 0;

@@ -205,9 +205,10 @@ static size_t read_day_month(const struct reader *reader, size_t at, struct peri
 /* "may" is also a verb: alone it is a month only behind a preposition. */
 static bool may_is_month(const struct reader *reader, size_t at, size_t year_words)
 {
-	static const char *const before[] = {
-		"in", "during", "since", "for", "of", "before", "after",   "until", "from",
-		"to", "last",	"this",	 "and", "vs", "versus", "against", "with",  NULL};
+	static const char *const before[] = {"in",	"during",  "since", "for",   "of",
+					     "between", "before",  "after", "until", "from",
+					     "to",	"last",	   "this",  "and",   "vs",
+					     "versus",	"against", "with",  NULL};
 
 	return year_words > 0 || (at > 0 && word_in(reader_word(reader, at - 1), before));
 }

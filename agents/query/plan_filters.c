@@ -276,6 +276,21 @@ static const struct model_metric *named_metric(const struct draft *draft, size_t
 	return found;
 }
 
+/* "net sales by region, only regions over 100": the groups are spoken of once more, and what is
+ * measured of each is compared. */
+static bool is_grouped(const struct draft *draft, size_t item)
+{
+	const struct item *noun = &draft->items.list[item];
+
+	for (size_t i = 0; noun->kind == ITEM_MODEL && i < noun->reading_count; i++)
+		for (size_t d = 0; d < draft->query->dimension_count; d++)
+			if (noun->readings[i].kind == READ_FIELD &&
+			    strcmp(noun->readings[i].field->id,
+				   draft->query->dimensions[d].field) == 0)
+				return true;
+	return false;
+}
+
 /* What "more than 5" is said of: "more than 5 orders", "net sales over 300", or the one thing that
  * is measured. */
 static const struct model_metric *conditioned_metric(const struct draft *draft, size_t item)
@@ -285,6 +300,8 @@ static const struct model_metric *conditioned_metric(const struct draft *draft, 
 
 	if (noun != NO_ITEM && draft->roles.parts[noun].role == ROLE_VALUE)
 		noun = draft->roles.parts[noun].qualifier; /* "more than 5 completed orders" */
+	if (noun != NO_ITEM && noun < item && draft->metric_count == 1 && is_grouped(draft, noun))
+		return draft->metrics[0];
 	if (noun != NO_ITEM)
 		return named_metric(draft, noun);
 	for (size_t i = item; i-- > 0 && metric == NULL;)

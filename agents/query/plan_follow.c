@@ -311,6 +311,11 @@ const struct model_field *follow_date(struct draft *draft)
 	return field;
 }
 
+bool follow_asks_about(const struct draft *draft)
+{
+	return about_at(draft, 0);
+}
+
 bool follow_compared(const struct draft *draft)
 {
 	return draft->follows && draft->input->previous->compare.set;

@@ -9,6 +9,13 @@
 
 #include "base/buf.h"
 
+/* Its unit is a currency, as ISO 4217 writes them. */
+static bool metric_is_money(const struct model_metric *metric)
+{
+	return metric->unit != NULL && strlen(metric->unit) == 3 &&
+	       strspn(metric->unit, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
+}
+
 static bool phrase_has_word(const struct sentence *phrase, const struct word *word)
 {
 	for (size_t i = 0; i < phrase->count; i++)
@@ -236,10 +243,11 @@ static size_t unknown_run(const struct draft *draft, size_t at)
 	return count;
 }
 
-/* "in USD" adds nothing when every metric that is named is in USD. */
+/* "in USD", "how much money" add nothing when every metric that is named is in USD. */
 static bool is_unit(const struct draft *draft, size_t at)
 {
 	CLEANUP(mem_freep) char *text = draft_text(draft, at, 1);
+	bool money = strcasecmp(text, "money") == 0;
 	size_t metrics = 0;
 
 	for (size_t i = 0; i < draft->items.count; i++) {
@@ -250,7 +258,8 @@ static bool is_unit(const struct draft *draft, size_t at)
 
 			if (item->readings[j].kind != READ_METRIC)
 				continue;
-			if (metric->unit == NULL || strcasecmp(metric->unit, text) != 0)
+			if (metric->unit == NULL || (strcasecmp(metric->unit, text) != 0 &&
+						     !(money && metric_is_money(metric))))
 				return false;
 			metrics++;
 		}
@@ -353,9 +362,62 @@ static bool add_draft_metric(struct draft *draft, const struct model_metric *met
 	return true;
 }
 
+static bool says_how_much(const struct draft *draft)
+{
+	for (size_t i = 0; i < draft->sentence.count; i++)
+		if (sentence_spell(&draft->sentence, i, "how much") > 0)
+			return true;
+	return false;
+}
+
+static struct metric_list only_money(const struct metric_list *list, bool money)
+{
+	struct metric_list kept = {.count = 0};
+
+	for (size_t i = 0; i < list->count; i++)
+		if (metric_is_money(list->items[i]) == money)
+			add_metric(&kept, list->items[i]);
+	return kept;
+}
+
+static struct metric_list named_elsewhere(const struct draft *draft, const struct metric_list *list,
+					  size_t item)
+{
+	struct metric_list kept = {.count = 0};
+
+	for (size_t i = 0; i < draft->items.count; i++) {
+		struct metric_list other = {.count = 0};
+
+		if (i == item || draft->roles.parts[i].role != ROLE_METRIC)
+			continue;
+		other = metrics_of(&draft->items.list[i]);
+		for (size_t k = 0; other.count == 1 && k < list->count; k++)
+			if (list->items[k] == other.items[0])
+				add_metric(&kept, other.items[0]);
+	}
+	return kept;
+}
+
+/* A word that several metrics share ("sold": so many, or for so much) is the one that the question
+ * names in full elsewhere; else "how many" asks for no money, and "how much" for nothing else. */
+static struct metric_list narrow_metrics(const struct draft *draft, struct metric_list list,
+					 size_t item)
+{
+	struct metric_list kept = {.count = 0};
+
+	if (list.count > 1)
+		kept = named_elsewhere(draft, &list, item);
+	if (list.count > 1 && kept.count == 0 && draft->roles.counts)
+		kept = only_money(&list, false);
+	else if (list.count > 1 && kept.count == 0 && says_how_much(draft))
+		kept = only_money(&list, true);
+	return kept.count > 0 ? kept : list;
+}
+
 static bool settle_metric(struct draft *draft, size_t item)
 {
-	const struct metric_list list = metrics_of(&draft->items.list[item]);
+	const struct metric_list list =
+		narrow_metrics(draft, metrics_of(&draft->items.list[item]), item);
 	CLEANUP(mem_freep) char *text = draft_text(draft, item, 1);
 	struct json *choices = NULL;
 	const char *choice = draft_choice(draft, "metric");
@@ -451,9 +513,9 @@ static bool measures(const struct draft *draft)
 {
 	const struct roles *roles = &draft->roles;
 
-	return roles->super != SUPER_NONE || roles->share || roles->counts || roles->average || roles->compare ||
-	       roles->previous || roles->year_ago || roles->over_time || period_items(draft) > 0 ||
-	       draft_choice(draft, "metric") != NULL || says_per(draft);
+	return roles->super != SUPER_NONE || roles->share || roles->counts || roles->average ||
+	       roles->compare || roles->previous || roles->year_ago || roles->over_time ||
+	       period_items(draft) > 0 || draft_choice(draft, "metric") != NULL || says_per(draft);
 }
 
 static bool needs_metric(const struct draft *draft)
@@ -507,6 +569,28 @@ static bool check_shared_values(struct draft *draft)
 	return true;
 }
 
+/* "How many sales": an amount of money is no answer to how many. */
+static bool check_counted_money(struct draft *draft)
+{
+	const struct model *model = draft->input->model;
+	struct json *choices = NULL;
+
+	if (!draft->roles.counts || draft_choice(draft, "metric") != NULL)
+		return true;
+	for (size_t i = 0; i < draft->metric_count; i++)
+		if (!metric_is_money(draft->metrics[i]))
+			return true;
+	choices = choices_new();
+	choices_add_metric(choices, draft->metrics[0]);
+	for (size_t i = 0; i < model_metric_count(model); i++)
+		if (!metric_is_money(model_metric_at(model, i)) &&
+		    metrics_reach(model, model_metric_at(model, i), draft))
+			choices_add_metric(choices, model_metric_at(model, i));
+	return ask_metric(draft, choices,
+			  mem_format("The question asks how many, and %s is an amount in %s.",
+				     draft->metrics[0]->label, draft->metrics[0]->unit));
+}
+
 bool plan_metrics(struct draft *draft)
 {
 	const char *choice = draft_choice(draft, "metric");
@@ -523,7 +607,7 @@ bool plan_metrics(struct draft *draft)
 			return false;
 	}
 	if (draft->metric_count > 0)
-		return check_shared_values(draft);
+		return check_counted_money(draft) && check_shared_values(draft);
 	if (adopt_choice(draft, NULL))
 		return true;
 	if (draft->follows && (draft->input->previous->metric_count > 0 || !measures(draft))) {

@@ -361,6 +361,27 @@ static bool compared_before(const struct draft *draft, struct period *ret_period
 	return true;
 }
 
+/* "what about the quarter before?": that one in place of the one before, nothing is compared. */
+static bool moves_period(const struct draft *draft)
+{
+	return draft->follows && draft->kept_grouping && !draft->roles.compare &&
+	       !follow_compared(draft) && follow_asks_about(draft) &&
+	       (draft->roles.previous || draft->roles.year_ago);
+}
+
+static bool move_period(struct draft *draft, const struct period *from)
+{
+	struct period other = {0};
+	const char *field = NULL;
+	bool found = draft->roles.year_ago ? period_year_before(from, &other)
+					   : period_before(from, &other);
+
+	if (!found)
+		return refuse_period(draft, "there is nothing before it");
+	return date_of_period(draft, &field) &&
+	       set_period(draft, &draft->query->period, &other, field);
+}
+
 bool plan_period(struct draft *draft)
 {
 	size_t count = period_items(draft);
@@ -387,7 +408,7 @@ bool plan_period(struct draft *draft)
 	if (count == 1 && follow_compared(draft) && !asks_comparison(draft))
 		return refuse_period(draft, "the question before compared two, and this names one");
 	if (count == 0 && !set && compared_before(draft, &answer))
-		return set_one(draft, &answer);
+		return moves_period(draft) ? move_period(draft, &answer) : set_one(draft, &answer);
 	if (count == 0 && !set && !asks_comparison(draft) && follow_period(draft))
 		return true;
 	if (count == 1 && !draft->items.list[first].period.all)

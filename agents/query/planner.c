@@ -11,6 +11,7 @@
 #include "agents/query/metrics/compile.h"
 #include "agents/query/draft.h"
 #include "agents/query/intent.h"
+#include "agents/query/typo.h"
 
 static bool check_intent(struct draft *draft)
 {
@@ -114,6 +115,22 @@ static void read_question(struct draft *draft)
 		if (period_items(draft) == 2 && !has_day(draft))
 			return;
 	}
+}
+
+/* What was read in place of what was written. */
+static void mend_typos(struct draft *draft)
+{
+	CLEANUP(json_freep) struct json *mended = json_array();
+
+	if (!typo_mend(&draft->sentence, &draft->items, &draft->vocabulary, mended))
+		return;
+	roles_clear(&draft->roles);
+	items_clear(&draft->items);
+	read_question(draft);
+	json_each(word, mended)
+		draft_note(draft, "spelling",
+			   mem_format("\"%s\" was read as \"%s\".", json_get_str(word, "written"),
+				      json_get_str(word, "read")));
 }
 
 static bool add_metrics(struct draft *draft)
@@ -228,12 +245,13 @@ int plan_make(const struct plan_input *input, struct plan **ret_plan, struct err
 	if (sentence_read(input->question, &draft.sentence, err) < 0)
 		return err_wrap(err, "question");
 	vocabulary_init(&draft.vocabulary, input->model, input->matches);
-	read_question(&draft);
-	follow_decide(&draft);
-	draft.fields = mem_array(draft.items.count + 1, sizeof(*draft.fields));
 	draft.query = metric_query_new();
 	draft.plan = mem_alloc(sizeof(*draft.plan));
 	draft.plan->notes = json_array();
+	read_question(&draft);
+	mend_typos(&draft);
+	follow_decide(&draft);
+	draft.fields = mem_array(draft.items.count + 1, sizeof(*draft.fields));
 	run(&draft);
 	*ret_plan = draft.plan;
 	draft_clear(&draft);

@@ -141,9 +141,26 @@ static bool refuse_noun(struct draft *draft, size_t item)
 			    hint);
 }
 
+/* "issues by status": the status of what is measured, where that has one, not that of a project. */
+static struct fields own_fields(const struct draft *draft, struct fields fields)
+{
+	struct fields own = {.count = 0};
+
+	for (size_t i = 0; i < fields.count; i++) {
+		bool all = draft->metric_count > 0;
+
+		for (size_t m = 0; m < draft->metric_count; m++)
+			all = all && draft->metrics[m]->dataset == fields.items[i]->dataset;
+		if (all)
+			fields_add(&own, fields.items[i]);
+	}
+	return own.count == 1 ? own : fields;
+}
+
 bool settle_noun(struct draft *draft, size_t item, const struct model_field **ret_field)
 {
-	const struct fields fields = noun_fields(draft, &draft->items.list[item], true);
+	const struct fields fields =
+		own_fields(draft, noun_fields(draft, &draft->items.list[item], true));
 
 	if (fields.count == 0)
 		return refuse_noun(draft, item);
@@ -259,6 +276,26 @@ static bool refuse_value(struct draft *draft, size_t item)
 		mem_format("It can be filtered on: %s.", usable));
 }
 
+/* "list the projects of the Sales department": of fields of several datasets, that of what is
+ * listed. */
+static void narrow_by_listed(const struct draft *draft, struct fields *fields)
+{
+	struct fields kept = {.count = 0};
+
+	for (size_t i = 0; draft->listing && i < draft->items.count; i++) {
+		const struct model_field *shown = draft->fields[i];
+
+		if (draft->roles.parts[i].role != ROLE_DIM || !draft->roles.parts[i].subject ||
+		    shown == NULL)
+			continue;
+		for (size_t k = 0; k < fields->count; k++)
+			if (fields->items[k]->dataset == shown->dataset)
+				fields_add(&kept, fields->items[k]);
+	}
+	if (kept.count == 1)
+		*fields = kept;
+}
+
 static bool settle_value(struct draft *draft, size_t item)
 {
 	size_t head = chain_head(draft, item);
@@ -273,6 +310,7 @@ static bool settle_value(struct draft *draft, size_t item)
 			fields = own;
 	if (fields.count == 0)
 		fields = own;
+	narrow_by_listed(draft, &fields);
 	/* One answer for the whole list: the head asks. */
 	if (head != item && fields_has(&own, draft->fields[head])) {
 		draft->fields[item] = draft->fields[head];

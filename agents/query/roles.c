@@ -58,10 +58,15 @@ static bool is_flag_field(const struct item *item)
  */
 static bool only_qualifies(const struct walk *walk, size_t i)
 {
-	const struct item *next = walk_item(walk, i + 1);
+	size_t next = i + 1;
 
-	return walk_qualifies(walk, i) && next != NULL && next->kind == ITEM_MODEL &&
-	       walk_word(walk, i + 1)->mark != ',' && walk->roles->parts[i + 1].role != ROLE_VALUE;
+	/* "low priority open issues": another value may stand between */
+	while (walk_item(walk, next) != NULL && walk->roles->parts[next].role == ROLE_VALUE &&
+	       walk->roles->parts[next].qualifier != i && walk_word(walk, next)->mark != ',')
+		next++;
+	return walk_qualifies(walk, i) && walk_item(walk, next) != NULL &&
+	       walk_item(walk, next)->kind == ITEM_MODEL && walk_word(walk, next)->mark != ',' &&
+	       walk->roles->parts[next].role != ROLE_VALUE;
 }
 
 /* "by region and month": a dimension listed behind another. */
@@ -99,7 +104,10 @@ static void place_bare(struct walk *walk, size_t i)
 	const struct item *item = walk_item(walk, i);
 	bool metric = item_names_metric(item);
 
-	if (item_has(item, READ_METRIC) && !item_has(item, READ_DATASET))
+	if (i > 0 && walk->super_metric == i - 1 && item_is_noun(item) && !walk_has_dims(walk) &&
+	    walk_word(walk, i)->mark == 0) /* "the lowest revenue article" */
+		place(walk, i, ROLE_DIM, true);
+	else if (item_has(item, READ_METRIC) && !item_has(item, READ_DATASET))
 		place(walk, i, ROLE_METRIC, false);
 	else if (metric && !(walk_qualifies(walk, i) && !item_is_plural(walk->sentence, item)))
 		place(walk, i, ROLE_DEFERRED, false);
@@ -124,10 +132,12 @@ static void place_super(struct walk *walk, size_t i)
 	const struct item *item = walk_item(walk, i);
 	bool metric = item_names_metric(item);
 
-	if (metric && (walk->most_open || !item_is_noun(item) || walk_has_dims(walk)))
+	if (metric && (walk->most_open || !item_is_noun(item) || walk_has_dims(walk))) {
+		walk->super_metric = i;
 		place(walk, i, ROLE_METRIC, false);
-	else
+	} else {
 		place(walk, i, ROLE_DIM, true);
+	}
 }
 
 static void place_counted(struct walk *walk, size_t i)
@@ -466,6 +476,7 @@ void roles_read(struct roles *roles, const struct sentence *sentence, struct ite
 	roles->column = NO_ITEM;
 	roles->bad = NO_ITEM;
 	walk.group_last = NO_ITEM;
+	walk.super_metric = NO_ITEM;
 	walk_find_column(&walk);
 	walk_pair_values(&walk);
 	walk_items(&walk);

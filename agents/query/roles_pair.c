@@ -179,8 +179,9 @@ static bool share_field(const struct item *a, const struct item *b)
 
 static bool negated(const struct walk *walk, size_t i)
 {
-	static const char *const between[] = {"the",   "a",    "an",  "in", "from", "of",
-					      "those", "with", "for", "by", "any",  NULL};
+	static const char *const between[] = {"the",  "a",   "an", "in",  "from", "of", "those",
+					      "with", "for", "by", "any", "on",	  "at", "to",
+					      "as",   NULL};
 
 	for (size_t j = i; j-- > 0;) {
 		struct item *item = walk_item(walk, j);

@@ -161,6 +161,27 @@ static void settle_listed(struct walk *walk)
 	}
 }
 
+/* "the article with the least revenue", "the project that has the highest number of issues": one of
+ * them is asked for, and nothing but little words leads from it to the superlative. */
+static void settle_super_subject(struct walk *walk)
+{
+	const struct roles *roles = walk->roles;
+	size_t at = roles->super_item;
+
+	if (roles->super == SUPER_NONE || walk_has_dims(walk))
+		return;
+	while (at-- > 0) {
+		struct part *part = &walk->roles->parts[at];
+		const struct item *item = walk_item(walk, at);
+
+		if (item->kind == ITEM_FILLER)
+			continue;
+		if (part->role == ROLE_CONTEXT && item_is_noun(item))
+			part->role = ROLE_DIM, part->subject = true;
+		return;
+	}
+}
+
 /* Words such as "orders": a metric when nothing else is measured, else what is spoken of. */
 void walk_settle_deferred(struct walk *walk)
 {
@@ -196,6 +217,8 @@ void walk_settle_deferred(struct walk *walk)
 	}
 	if (asks_rows && metrics + deferred == 0)
 		settle_listed(walk);
+	if (roles_count(walk->roles, walk->items, ROLE_METRIC) > 0)
+		settle_super_subject(walk);
 }
 
 /* The noun of a number: "store 12", "quantity over 10"; but "more than 3 seats" is about seats. */

@@ -16,6 +16,7 @@ struct walk {
 	bool most_open; /* "most": what follows is measured */
 	bool count_open;
 	bool sort_open;
+	size_t super_metric; /* the metric right behind a superlative, or NO_ITEM */
 	size_t group_last; /* the last dimension of "by A and B", or NO_ITEM */
 };
 

@@ -38,6 +38,8 @@ char *word_stem(const char *folded)
 	for (size_t i = 0; i < ARRAY_LEN(irregular); i++)
 		if (strcmp(folded, irregular[i][0]) == 0)
 			return mem_str(irregular[i][1]);
+	if (ends_with(folded, len, "ional") && len > 7) /* regional: region */
+		return mem_strn(folded, len - 2);
 	if (ends_with(folded, len, "oes") && len > 5)
 		return mem_strn(folded, len - 2);
 	for (size_t i = 0; len > 2 && i < ARRAY_LEN(plurals); i++) {
@@ -135,7 +137,9 @@ static const char *const fillers[] = {
 	"belongs",   "belonging", "named",     "called",    "placed",	"make",	     "makes",
 	"still",     "work",	  "works",     "working",   "already",	"perform",   "performs",
 	"performed", "place",	  "between",   "among",	    "out",	"s",	     "break",
-	"bring",     "brought",	  "bringing",  "down",	    NULL,
+	"down",	     "pls",	  "plz",       "thx",	    "kindly",	"only",	     "ones",
+	"gets",	     "getting",	  "take",      "takes",	    "figure",	"own",	     "owns",
+	NULL,
 };
 
 bool word_is_filler(const struct word *word)

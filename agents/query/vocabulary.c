@@ -15,8 +15,8 @@ static bool same_words(const struct sentence *a, const struct sentence *b)
 
 static bool same_reading(const struct reading *a, const struct reading *b)
 {
-	return a->kind == b->kind && a->deed == b->deed && a->metric == b->metric && a->field == b->field &&
-	       a->dataset == b->dataset &&
+	return a->kind == b->kind && a->deed == b->deed && a->metric == b->metric &&
+	       a->field == b->field && a->dataset == b->dataset &&
 	       (a->value == NULL || b->value == NULL || strcmp(a->value, b->value) == 0);
 }
 
@@ -150,6 +150,52 @@ static void add_dataset_counts(struct vocabulary *vocabulary, const struct model
 		add(vocabulary, dataset->synonyms.items[i], &reading);
 }
 
+/* Past and participle of verbs that do not take "ed". */
+static const char *const verbs[][3] = {
+	{"sell", "sold", "sold"},     {"bring", "brought", "brought"}, {"make", "made", "made"},
+	{"take", "took", "taken"},    {"buy", "bought", "bought"},     {"pay", "paid", "paid"},
+	{"spend", "spent", "spent"},  {"get", "got", "gotten"},	       {"give", "gave", "given"},
+	{"lose", "lost", "lost"},     {"win", "won", "won"},	       {"send", "sent", "sent"},
+	{"build", "built", "built"},  {"leave", "left", "left"},       {"find", "found", "found"},
+	{"grow", "grew", "grown"},    {"write", "wrote", "written"},   {"lend", "lent", "lent"},
+	{"drive", "drove", "driven"}, {"hold", "held", "held"},	       {"keep", "kept", "kept"},
+};
+
+/* "to bring in": also "brought in", "bringing in"; "brings" has the stem already. */
+static void add_verb(struct vocabulary *vocabulary, const char *text, const struct reading *reading)
+{
+	size_t len = strcspn(text, " ");
+	const char *rest = text + len;
+	bool ends_in_e = len > 0 && text[len - 1] == 'e';
+	CLEANUP(mem_freep) char *base = mem_strn(text, len);
+	CLEANUP(mem_freep)
+	char *going = mem_format("%.*sing%s", (int)(len - (ends_in_e ? 1 : 0)), text, rest);
+	CLEANUP(mem_freep) char *past = mem_format("%s%s%s", base, ends_in_e ? "d" : "ed", rest);
+
+	add(vocabulary, text, reading);
+	add(vocabulary, going, reading);
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+		if (strcmp(verbs[i][0], base) != 0)
+			continue;
+		for (size_t form = 1; form < 3; form++) {
+			CLEANUP(mem_freep) char *other = mem_format("%s%s", verbs[i][form], rest);
+
+			add(vocabulary, other, reading);
+		}
+		return;
+	}
+	add(vocabulary, past, reading);
+}
+
+static void add_metric_name(struct vocabulary *vocabulary, const char *text,
+			    const struct reading *reading)
+{
+	if (strncmp(text, "to ", 3) == 0)
+		add_verb(vocabulary, text + 3, reading);
+	else
+		add(vocabulary, text, reading);
+}
+
 static void add_metric(struct vocabulary *vocabulary, const struct model_metric *metric)
 {
 	const struct reading reading = {.kind = READ_METRIC, .metric = metric};
@@ -157,7 +203,7 @@ static void add_metric(struct vocabulary *vocabulary, const struct model_metric 
 	add(vocabulary, metric->name, &reading);
 	add(vocabulary, metric->label, &reading);
 	for (size_t i = 0; i < metric->synonyms.count; i++)
-		add(vocabulary, metric->synonyms.items[i], &reading);
+		add_metric_name(vocabulary, metric->synonyms.items[i], &reading);
 	if (!metric_is_count(metric))
 		return;
 	add_counted(vocabulary, metric->name, metric);
@@ -215,6 +261,20 @@ static void add_happening(struct vocabulary *vocabulary, const struct model_fiel
 	sentence_clear(&words);
 }
 
+/* "assigned" -> "unassigned", where the model says what a missing value is called. */
+static void add_undone(struct vocabulary *vocabulary, const struct model_field *field,
+		       const char *text)
+{
+	const struct reading reading = {
+		.kind = READ_MISSING, .field = field, .value = field->missing};
+	CLEANUP(mem_freep) char *undone = mem_format("un%s", text);
+	size_t len = strlen(text);
+
+	if (field->missing != NULL && field->dimension && len > 3 && strchr(text, ' ') == NULL &&
+	    strcmp(text + len - 2, "ed") == 0)
+		add(vocabulary, undone, &reading);
+}
+
 static void add_field(struct vocabulary *vocabulary, const struct model_field *field)
 {
 	if (field->is_time && field->dimension) {
@@ -225,6 +285,8 @@ static void add_field(struct vocabulary *vocabulary, const struct model_field *f
 	add_field_text(vocabulary, field, field->label);
 	for (size_t i = 0; i < field->synonyms.count; i++)
 		add_field_text(vocabulary, field, field->synonyms.items[i]);
+	for (size_t i = 0; i < field->synonyms.count; i++)
+		add_undone(vocabulary, field, field->synonyms.items[i]);
 	if (field->dimension)
 		add_values(vocabulary, field);
 }
@@ -300,6 +362,50 @@ static void add_match(struct vocabulary *vocabulary, const struct model *model,
 	add(vocabulary, json_get_str(match, "phrase"), &reading);
 }
 
+static bool is_value(const struct vocabulary *vocabulary, const struct sentence *words)
+{
+	for (size_t i = 0; i < vocabulary->count; i++) {
+		enum reading_kind kind = vocabulary->phrases[i].reading.kind;
+
+		if ((kind == READ_VALUE || kind == READ_MISSING) &&
+		    same_words(&vocabulary->phrases[i].words, words))
+			return true;
+	}
+	return false;
+}
+
+/* "closed" -> "close": "how many did we close". Not where that is a stored value: "open" is how it
+ * stands, not when it was opened. */
+static void add_happening_bases(struct vocabulary *vocabulary)
+{
+	static const size_t drops[] = {1, 2};
+	size_t count = vocabulary->count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct reading reading = vocabulary->phrases[i].reading;
+		const struct sentence *words = &vocabulary->phrases[i].words;
+		size_t len = words->count == 1 ? strlen(words->items[0].text) : 0;
+
+		if (reading.kind != READ_FIELD || !reading.field->is_time || len < 5 ||
+		    strcmp(words->items[0].text + len - 2, "ed") != 0)
+			continue;
+		for (size_t d = 0; d < ARRAY_LEN(drops); d++) {
+			CLEANUP(mem_freep)
+			char *base = mem_strn(vocabulary->phrases[i].words.items[0].text,
+					      len - drops[d]);
+			struct sentence read;
+			struct err ignored;
+
+			if (sentence_read(base, &read, &ignored) < 0)
+				continue;
+			if (is_value(vocabulary, &read))
+				sentence_clear(&read);
+			else
+				add_words(vocabulary, &read, &reading);
+		}
+	}
+}
+
 void vocabulary_init(struct vocabulary *vocabulary, const struct model *model,
 		     const struct json *matches)
 {
@@ -309,6 +415,7 @@ void vocabulary_init(struct vocabulary *vocabulary, const struct model *model,
 	for (size_t i = 0; i < model_dataset_count(model); i++)
 		add_dataset(vocabulary, model_dataset_at(model, i));
 	json_each(match, matches) add_match(vocabulary, model, match);
+	add_happening_bases(vocabulary);
 }
 
 void vocabulary_clear(struct vocabulary *vocabulary)

@@ -36,5 +36,5 @@ has "another period" "$out" "2025-01-01"
 out=$(talk "What was net sales last quarter?" "and how many orders?" "/sql" "/quit")
 has "another metric in the same period" "$(printf '%s' "$out" | sed -n '/and how many/,$p')" "2026-07-01"
 run writ ask -C "$ws" "only the East" --json
-json "without a conversation it is not complete" .status '"refused"'
+json "without a conversation it is not complete" .status '"needs_input"'
 done_testing

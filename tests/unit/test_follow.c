@@ -174,6 +174,8 @@ static const struct row rows[] = {
 	 "{\"metrics\":[\"issue_count\"],\"period\":{\"field\":\"issues.closed_on\",\"from\":\"2026-08-01\",\"to\":\"2026-09-01\",\"label\":\"august\"}} +follow.kept"},
 	{"company", {"How many issues were closed last month?", "and the month before?"},
 	 "{\"metrics\":[\"issue_count\"],\"period\":{\"field\":\"issues.closed_on\",\"from\":\"2026-09-01\",\"to\":\"2026-10-01\",\"label\":\"last month\"},\"compare\":{\"from\":\"2026-08-01\",\"to\":\"2026-09-01\",\"label\":\"the month before\"}} +follow.kept"},
+	{"sales", {"net sales last quarter", "what about the quarter before?"},
+	 "{\"metrics\":[\"net_sales\"],\"period\":{\"from\":\"2026-04-01\",\"to\":\"2026-07-01\",\"label\":\"the quarter before\"}} +follow.kept"},
 	{"company", {"How many issues were closed last month?", "and in August?", "by month"},
 	 "{\"metrics\":[\"issue_count\"],\"dimensions\":[{\"field\":\"issues.closed_on\",\"bucket\":\"month\"}],\"filters\":[{\"field\":\"issues.closed_on\",\"op\":\"present\"}],\"period\":{\"field\":\"issues.closed_on\",\"from\":\"2026-08-01\",\"to\":\"2026-09-01\",\"label\":\"august\"}} +follow.kept"},
 	{"company", {"issues closed by month", "by quarter"},
