@@ -12,6 +12,7 @@ struct place {
 };
 
 struct token_cache {
+	uint64_t used[CACHE_PLACES / 64]; /* so that places never used are never looked at */
 	struct place places[CACHE_PLACES];
 };
 
@@ -25,7 +26,8 @@ void token_cache_free(struct token_cache *cache)
 	if (cache == NULL)
 		return;
 	for (size_t i = 0; i < CACHE_PLACES; i++)
-		token_claims_clear(&cache->places[i].claims);
+		if ((cache->used[i / 64] >> (i % 64) & 1) != 0)
+			token_claims_clear(&cache->places[i].claims);
 	mem_free(cache);
 }
 
@@ -56,6 +58,7 @@ const struct token_claims *token_cache_put(struct token_cache *cache, const char
 
 	blake2b_256(token, len, NULL, 0, hash);
 	place = &cache->places[place_of(hash)];
+	cache->used[place_of(hash) / 64] |= UINT64_C(1) << (place_of(hash) % 64);
 	token_claims_clear(&place->claims);
 	memcpy(place->hash, hash, sizeof(hash));
 	place->epoch = epoch;
