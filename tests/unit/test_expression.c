@@ -157,7 +157,8 @@ static void test_mistakes_say_what_and_where(void **state)
 	refuses("smu(a)", 0, "no function smu; did you mean sum?");
 	refuses("a + pragma_x(1)", 4,
 		"no function pragma_x; there are abs, avg, coalesce, count, datediff, length, "
-		"lower, max, min, nullif, replace, round, substr, sum, trim and upper");
+		"lower, max, median, min, nullif, percentile_cont, percentile_disc, replace, "
+		"round, stddev, stddev_pop, substr, sum, trim, upper, var_pop and variance");
 	refuses("SUM(COUNT(a))", 4,
 		"an aggregate inside an aggregate has no meaning of its own: say per what the "
 		"inner one is taken with WRIT \"per\" and \"then\"");

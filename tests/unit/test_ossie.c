@@ -82,8 +82,12 @@ static char *model_text(const struct json *vector)
 		{
 			size_t name = strlen(json_key(item));
 
-			if (strncmp(place + 8, json_key(item), name) == 0)
+			if (strncmp(place + 8, json_key(item), name) != 0)
+				continue;
+			if (json_str(item))
 				buf_addf(&out, "%*s- %s\n", (int)indent, "", json_str(item));
+			json_each(field, item)
+				buf_addf(&out, "%*s- %s\n", (int)indent, "", json_str(field));
 		}
 	}
 	return buf_take(&out);

@@ -130,6 +130,17 @@ MUST_CHECK int part_select(const struct part *part, bool keys, bool scaled, stru
 /* The metric's value before scaling; in a period, when WHERE holds more than that. */
 void part_raw(const struct part *part, const struct model_metric *atom,
 	      const struct query_period *period, struct buf *out);
+/* The argument of the aggregate that the atom is, under the same conditions. */
+void part_argument(const struct part *part, const struct model_metric *atom,
+		   const struct query_period *period, struct buf *out);
+/* The rows that the atoms are taken of, each in its groups: dimensions and keys by their names, then
+ * what columns() writes, with a separator in front. */
+typedef void part_columns(const struct part *part, struct buf *out);
+MUST_CHECK int part_rows(const struct part *part, part_columns *columns, struct buf *out,
+			 struct err *err);
+void part_group_by_names(const struct compiler *compiler, struct buf *out);
+/* compile_ranked.c: the SELECT of a part whose atom is a median or the like. */
+MUST_CHECK int part_ranked(const struct part *part, struct buf *out, struct err *err);
 /* operand / scale, rounded unless it is a whole number of stored units. */
 void compiler_scaled(const struct model_metric *metric, const char *operand, bool exact,
 		     int decimals, struct buf *out);

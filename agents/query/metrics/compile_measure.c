@@ -387,6 +387,10 @@ int compiler_measure(struct compiler *compiler, size_t index, struct err *err)
 		.additivity = adds_up(expr) ? ADDITIVE : NOT_ADDITIVE,
 		.at = "",
 	};
+	if (expr_has_ranked(expr) && !expr_is_ranked(expr))
+		return err_set(err, ERR_INVALID,
+			       "a median, percentile or deviation stands alone in a measure: make a "
+			       "metric of it and combine that by its name");
 	if (find_bare(expr))
 		return find_inputs(compiler, metric, err);
 	if (!expr_has_aggregate(expr) && !expr_has_window(expr))

@@ -138,7 +138,8 @@ static bool same_text(const char *a, const char *b)
 /* May both be taken by one SELECT? */
 static bool same_way(const struct model_metric *a, const struct model_metric *b)
 {
-	return a->dataset == b->dataset && a->snapshot == b->snapshot &&
+	return !expr_is_ranked(a->expression) && !expr_is_ranked(b->expression) &&
+	       a->dataset == b->dataset && a->snapshot == b->snapshot &&
 	       a->snapshot_first == b->snapshot_first && a->snapshot_per == b->snapshot_per &&
 	       a->per == b->per && same_text(a->then, b->then);
 }

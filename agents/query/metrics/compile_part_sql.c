@@ -5,6 +5,7 @@
  *   linked     ... FROM (SELECT DISTINCT key, dimensions FROM base, far joins WHERE ...) AS
  *              "linked" JOIN base ... GROUP BY ...: a row counts once in each of its groups
  *   stock      ... JOIN (SELECT stretch, MAX(moment) ... GROUP BY stretch) AS "latest" ...
+ *   ranked     a median and the like: compile_ranked.c
  *   per        SELECT dimensions, AVG(value) FROM (SELECT ... GROUP BY dimensions, per) GROUP BY
  * ...
  *
@@ -56,6 +57,19 @@ void part_raw(const struct part *part, const struct model_metric *atom,
 	expr_write(atom->expression, &conditional.writer, out);
 	if (zero)
 		buf_add_str(out, ", 0)");
+}
+
+void part_argument(const struct part *part, const struct model_metric *atom,
+		   const struct query_period *period, struct buf *out)
+{
+	bool conditions = period || (!part->one_filter && atom->filter);
+	struct conditional conditional = {
+		{compiler_column, conditions ? write_condition : NULL, part->compiler},
+		part,
+		atom,
+		period};
+
+	expr_write_argument(atom->expression, &conditional.writer, out);
 }
 
 void compiler_scaled(const struct model_metric *metric, const char *operand, bool exact,
@@ -307,10 +321,34 @@ static void write_group_by(const struct part *part, const struct model_field *pe
 }
 
 /* Over "linked" or the like, dimensions and keys go by their names. */
-static void write_group_by_names(const struct compiler *compiler, struct buf *out)
+void part_group_by_names(const struct compiler *compiler, struct buf *out)
 {
 	compiler_positions(compiler, out);
 	compiler_keys(compiler, ", ", KEY_ALIAS, out);
+}
+
+int part_rows(const struct part *part, part_columns *columns, struct buf *out, struct err *err)
+{
+	size_t count = 0;
+
+	buf_add_str(out, "SELECT");
+	if (!part->linked) {
+		write_dimensions(part, &count, out);
+		compiler_keys(part->compiler, ",\n  ", KEY_DEFINE, out);
+		columns(part, out);
+		return write_body(part, out, err);
+	}
+	write_names(part->compiler, &count, out);
+	compiler_keys(part->compiler, ",\n  ", KEY_ALIAS, out);
+	columns(part, out);
+	buf_add_char(out, '\n');
+	if (write_linked(part, out, err) < 0)
+		return -1;
+	for (size_t i = 1; i < part->joined.count; i++) {
+		if (!part->joins[i].far)
+			part_join_one(part, i, out);
+	}
+	return 0;
 }
 
 static int plain_select(const struct part *part, bool keys, bool scaled,
@@ -344,7 +382,7 @@ static int linked_select(const struct part *part, struct buf *out, struct err *e
 		if (!part->joins[i].far)
 			part_join_one(part, i, out);
 	}
-	write_group_by_names(part->compiler, out);
+	part_group_by_names(part->compiler, out);
 	return 0;
 }
 
@@ -371,12 +409,14 @@ static int per_select(const struct part *part, struct buf *out, struct err *err)
 	if (plain_select(part, true, false, part->atoms[0]->per, out, err) < 0)
 		return -1;
 	buf_add_str(out, ") AS \"each\"");
-	write_group_by_names(compiler, out);
+	part_group_by_names(compiler, out);
 	return 0;
 }
 
 int part_select(const struct part *part, bool keys, bool scaled, struct buf *out, struct err *err)
 {
+	if (part->atom_count > 0 && expr_is_ranked(part->atoms[0]->expression))
+		return part_ranked(part, out, err);
 	if (part->atom_count > 0 && part->atoms[0]->per)
 		return per_select(part, out, err);
 	if (part->linked)

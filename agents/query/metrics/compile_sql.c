@@ -19,7 +19,8 @@ bool compiler_two_levels(const struct compiler *compiler)
 	const struct metric_query *query = compiler->query;
 
 	for (size_t i = 0; i < compiler->metric_count; i++) {
-		if (compiler->metrics[i]->input_count > 0 || compiler->metrics[i]->per)
+		if (compiler->metrics[i]->input_count > 0 || compiler->metrics[i]->per ||
+		    expr_is_ranked(compiler->metrics[i]->expression))
 			return true;
 	}
 	return query->compare.set || query->stepwise || query->share || compiler->per ||

@@ -93,6 +93,30 @@ void sql_text(const char *text, struct buf *out)
 	buf_add_char(out, '\'');
 }
 
+bool expr_is_ranked(const struct expr *expr)
+{
+	static const char *const names[] = {"median", "percentile_cont", "percentile_disc",
+					    "stddev", "stddev_pop",	 "variance",
+					    "var_pop"};
+
+	for (size_t i = 0; expr->kind == EXPR_AGGREGATE && i < ARRAY_LEN(names); i++) {
+		if (strcmp(expr->text, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int find_ranked(const struct expr *node, void *data)
+{
+	(void)data;
+	return expr_is_ranked(node);
+}
+
+bool expr_has_ranked(const struct expr *expr)
+{
+	return expr_walk(expr, find_ranked, NULL) != 0;
+}
+
 /* Higher binds tighter. A column may be written as a whole expression, which brings its own
  * parentheses. */
 static int precedence(const struct expr *expr)
@@ -212,8 +236,7 @@ static void write_case(const struct expr *expr, const struct expr_writer *writer
 	buf_add_str(out, " END");
 }
 
-static void write_argument(const struct expr *expr, const struct expr_writer *writer,
-			   struct buf *out)
+void expr_write_argument(const struct expr *expr, const struct expr_writer *writer, struct buf *out)
 {
 	/* a condition belongs to the rows, so columns below are written without it */
 	struct expr_writer plain = *writer;
@@ -243,7 +266,7 @@ static void write_aggregate(const struct expr *expr, const struct expr_writer *w
 	buf_add_char(out, '(');
 	if (expr->distinct)
 		buf_add_str(out, "DISTINCT ");
-	write_argument(expr, writer, out);
+	expr_write_argument(expr, writer, out);
 	buf_add_char(out, ')');
 }
 

@@ -9,7 +9,9 @@
  *   CASE           both forms
  *   functions      ABS COALESCE LENGTH LOWER NULLIF REPLACE ROUND SUBSTR TRIM UPPER,
  *                  DATEDIFF(day, start, end): whole days between two ISO dates
- *   aggregates     SUM COUNT AVG MIN MAX, COUNT(DISTINCT x), COUNT(*)
+ *   aggregates     SUM COUNT AVG MIN MAX, COUNT(DISTINCT x), COUNT(*); alone in a metric also
+ *                  MEDIAN, PERCENTILE_CONT(p) and PERCENTILE_DISC(p) WITHIN GROUP (ORDER BY x),
+ *                  STDDEV STDDEV_SAMP STDDEV_POP VARIANCE VAR_SAMP VAR_POP
  *   windows        any aggregate, ROW_NUMBER RANK DENSE_RANK NTILE PERCENT_RANK CUME_DIST LAG LEAD
  *                  FIRST_VALUE LAST_VALUE NTH_VALUE, with OVER (PARTITION BY ... ORDER BY ...
  *                  ROWS | RANGE ...)
@@ -41,7 +43,8 @@ enum expr_kind {
 	EXPR_BETWEEN,	/* negated; three children */
 	EXPR_CASE,	/* has_base: first child; then pairs; has_else: last child */
 	EXPR_FUNCTION,	/* text: lower case */
-	EXPR_AGGREGATE, /* text: lower case; distinct; no child for COUNT(*) */
+	EXPR_AGGREGATE, /* text: lower case; distinct; no child for COUNT(*); of a percentile the
+			   second child is its share, a number from 0 to 1 */
 	EXPR_WINDOW, /* first child: the call; then PARTITIONs, ORDERs; text: the frame or NULL */
 	EXPR_PARTITION, /* only below WINDOW: one child */
 	EXPR_ORDER,	/* only below WINDOW: one child; text: "ASC NULLS LAST" */
@@ -74,6 +77,10 @@ int expr_walk(const struct expr *expr, int (*visit)(const struct expr *node, voi
 /* Does it add rows up? The call of a window does not; what is inside that call may. */
 bool expr_has_aggregate(const struct expr *expr);
 bool expr_has_window(const struct expr *expr);
+/* A median, percentile, variance or standard deviation: its values are needed in order, or with
+ * their mean, so that it stands alone in a metric. has: somewhere in it. */
+bool expr_is_ranked(const struct expr *expr);
+bool expr_has_ranked(const struct expr *expr);
 
 /* How columns are written: the caller resolves them (a field may stand for a whole expression). */
 struct expr_writer {
@@ -85,6 +92,9 @@ struct expr_writer {
 	const void *data;
 };
 void expr_write(const struct expr *expr, const struct expr_writer *writer, struct buf *out);
+/* The argument of an aggregate, under the writer's condition. */
+void expr_write_argument(const struct expr *aggregate, const struct expr_writer *writer,
+			 struct buf *out);
 /* Words of SQL, and of Ossie, that name nothing unless quoted. */
 bool expr_reserved_word(const char *word);
 bool expr_is_atom(const struct expr *expr); /* needs parentheses nowhere */

@@ -3,6 +3,7 @@
 #include "agents/query/metrics/expression_internal.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -27,15 +28,24 @@ static const struct function functions[] = {
 	{"length", "length", 1, 1, false, false},
 	{"lower", "lower", 1, 1, false, false},
 	{"max", "max", 1, 1, true, false},
+	{"median", "median", 1, 1, true, false},
 	{"min", "min", 1, 1, true, false},
 	{"nullif", "nullif", 2, 2, false, false},
 	{"nvl", "coalesce", 2, 2, false, false},
+	{"percentile_cont", "percentile_cont", 1, 1, true, false},
+	{"percentile_disc", "percentile_disc", 1, 1, true, false},
 	{"replace", "replace", 3, 3, false, false},
 	{"round", "round", 1, 2, false, false},
+	{"stddev", "stddev", 1, 1, true, false},
+	{"stddev_pop", "stddev_pop", 1, 1, true, false},
+	{"stddev_samp", "stddev", 1, 1, true, false},
 	{"substr", "substr", 2, 3, false, false},
 	{"substring", "substr", 2, 3, false, false},
 	{"sum", "sum", 1, 1, true, false},
 	{"trim", "trim", 1, 1, false, false},
+	{"var_pop", "var_pop", 1, 1, true, false},
+	{"var_samp", "variance", 1, 1, true, false},
+	{"variance", "variance", 1, 1, true, false},
 	{"upper", "upper", 1, 1, false, false},
 	{"cume_dist", "cume_dist", 0, 0, false, true},
 	{"dense_rank", "dense_rank", 0, 0, false, true},
@@ -68,7 +78,9 @@ static const struct function *function_find(struct parser *parser, const char *n
 		parse_mistake(
 			parser, at, err,
 			"no function %s; there are abs, avg, coalesce, count, datediff, length, "
-			"lower, max, min, nullif, replace, round, substr, sum, trim and upper",
+			"lower, max, median, min, nullif, percentile_cont, percentile_disc, "
+			"replace, "
+			"round, stddev, stddev_pop, substr, sum, trim, upper, var_pop and variance",
 			name);
 	return NULL;
 }
@@ -122,6 +134,28 @@ static int take_unit(struct parser *parser, struct expr *call, struct err *err)
 	return 0;
 }
 
+/* PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x): x becomes the first child, the share the second.
+ */
+static int take_percentile(struct parser *parser, struct expr *call, struct err *err)
+{
+	const struct expr *share = call->kids[0];
+	struct expr *value = NULL;
+
+	if (share->kind != EXPR_NUMBER || strtod(share->text, NULL) > 1)
+		return parse_mistake(parser, share->offset, err,
+				     "the share of %s is a number from 0 to 1", call->text);
+	if (token_want_word(parser, "WITHIN", err) < 0 ||
+	    token_want_word(parser, "GROUP", err) < 0 || token_want_sign(parser, "(", err) < 0 ||
+	    token_want_word(parser, "ORDER", err) < 0 || token_want_word(parser, "BY", err) < 0 ||
+	    parse_or(parser, &value, err) < 0)
+		return -1;
+	expr_add(call, call->kids[0]);
+	call->kids[0] = value;
+	if (token_is_word(parser, "ASC") && token_next(parser, err) < 0)
+		return -1;
+	return token_want_sign(parser, ")", err);
+}
+
 static int parse_call(struct parser *parser, const char *name, size_t at, struct expr **ret,
 		      struct err *err)
 {
@@ -144,6 +178,12 @@ static int parse_call(struct parser *parser, const char *name, size_t at, struct
 				     function->args_max > 1 ? "s" : "", call->count);
 	if (strcmp(function->name, "datediff") == 0 && take_unit(parser, call, err) < 0)
 		return -1;
+	if (strncmp(function->name, "percentile_", 11) == 0 &&
+	    take_percentile(parser, call, err) < 0)
+		return -1;
+	if (expr_is_ranked(call) && token_is_word(parser, "OVER"))
+		return parse_mistake(parser, parser->token_at, err,
+				     "%s is taken of groups, not over a window", function->name);
 	if (function->window || (function->aggregate && token_is_word(parser, "OVER")))
 		return parse_window(parser, TAKE(call), ret, err);
 	if (parse_check_nested(parser, call, err) < 0)

@@ -64,6 +64,11 @@ bool source_additive(const struct model *model, const struct model_dataset *data
 bool source_exact(const struct model *model, const struct model_dataset *dataset,
 		  const struct expr *expr);
 
+/* model_source_expand.c: the expression of one of the fields over columns alone; the caller's.
+ * *ret_circle: the field that it would read without end; NULL when there is none. */
+char *source_expanded(const struct json *fields, const char *dataset, const struct json *field,
+		      const char **ret_circle);
+
 /* model_source_dataset.c, model_source_relationship.c and model_source_metric.c: YAML to the JSON
  * of docs/metrics.md. */
 struct json *source_dataset(struct source *source, const struct yaml *map);

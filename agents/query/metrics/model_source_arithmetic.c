@@ -100,7 +100,8 @@ static bool exact(const struct fact *fact, const struct expr *expr)
 	case EXPR_AGGREGATE:
 		if (strcmp(expr->text, "count") == 0)
 			return true;
-		return strcmp(expr->text, "avg") != 0 && exact_kids(fact, expr, 0, 1);
+		return strcmp(expr->text, "avg") != 0 && !expr_is_ranked(expr) &&
+		       exact_kids(fact, expr, 0, 1);
 	case EXPR_FUNCTION:
 		if (strcmp(expr->text, "datediff") == 0)
 			return true;

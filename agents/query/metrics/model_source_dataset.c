@@ -3,7 +3,7 @@
  *
  * A field whose expression is wrong is kept under its name, so that metrics which use it are not
  * reported as well. Refused beside bad shape: two of one name, an aggregate in a field, a column of
- * another dataset, a query in place of a table.
+ * another dataset, a query in place of a table, fields that read each other in a circle.
  */
 #include "agents/query/metrics/model_source.h"
 
@@ -253,6 +253,60 @@ static bool named_in(const struct json *list, const char *name)
 	return false;
 }
 
+/* Puts what other fields are in place of their names. */
+static void expand_field(struct source *source, const struct yaml *map, const char *dataset,
+			 const char *table, const char *text, struct json *field)
+{
+	struct json *reads;
+
+	if (strcmp(text, json_get_str(field, "expression")) == 0)
+		return;
+	reads = own_expression(source, yaml_get(map, "expression"), json_get_str(field, "name"),
+			       text, dataset, table);
+	if (!reads)
+		return;
+	json_set_str(field, "expression", text);
+	json_set(field, "reads", reads);
+}
+
+static const struct yaml *field_node(const struct yaml *list, const char *name)
+{
+	for (size_t i = 0; i < yaml_len(list); i++) {
+		const struct yaml *node = yaml_kind(yaml_at(list, i)) == YAML_MAP
+						  ? yaml_get(yaml_at(list, i), "name")
+						  : NULL;
+
+		if (node && yaml_text(node) && strcmp(yaml_text(node), name) == 0)
+			return yaml_at(list, i);
+	}
+	return list;
+}
+
+/* Takes fields. All are read before any is changed, so that their order does not matter. */
+static struct json *expand_fields(struct source *source, const struct yaml *list,
+				  const char *dataset, const char *table, struct json *fields)
+{
+	struct json *expanded = json_array();
+
+	json_each(field, fields)
+	{
+		const char *circle, *name = json_get_str(field, "name");
+		CLEANUP(mem_freep) char *text = source_expanded(fields, dataset, field, &circle);
+		struct json *copy = json_copy(field);
+
+		if (circle)
+			source_mistake(source, field_node(list, name),
+				       "field %s reads itself, by way of %s "
+				       "(E_FIELD_DEPENDENCY_CYCLE)",
+				       name, circle);
+		else
+			expand_field(source, field_node(list, name), dataset, table, text, copy);
+		json_push(expanded, copy);
+	}
+	json_free(fields);
+	return expanded;
+}
+
 static struct json *read_fields(struct source *source, const struct yaml *map, const char *dataset,
 				const char *table)
 {
@@ -273,7 +327,7 @@ static struct json *read_fields(struct source *source, const struct yaml *map, c
 			json_push(fields, field);
 		}
 	}
-	return fields;
+	return list ? expand_fields(source, list, dataset, table, fields) : fields;
 }
 
 /* The table of "database.schema.table". A query cannot be granted table by table, so it is none. */

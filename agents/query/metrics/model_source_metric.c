@@ -68,6 +68,11 @@ static bool check_shape(struct metric_reading *reading)
 		return false;
 	}
 
+	if (expr_has_ranked(reading->expr) && !expr_is_ranked(reading->expr))
+		source_mistake(reading->source, reading->node,
+			       "metric %s: a median, percentile or deviation stands alone in a "
+			       "metric: give it one, and name that here",
+			       reading->name);
 	if (!expr_has_aggregate(reading->expr))
 		source_mistake(reading->source, reading->node,
 			       "metric %s adds nothing up: use SUM, COUNT, AVG, MIN or MAX",
@@ -427,6 +432,10 @@ static void read_per(struct metric_reading *reading, const struct yaml *node,
 
 	if (!per && !then)
 		return;
+	if (reading->expr && expr_is_ranked(reading->expr))
+		source_mistake(reading->source, node,
+			       "WRIT: per and then: %s() is not taken per something first",
+			       reading->expr->text);
 	if (!per || !then) {
 		source_mistake(reading->source, node, "WRIT: per and then come together");
 		return;
