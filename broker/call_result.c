@@ -84,9 +84,9 @@ static const char *const row_members[] = {"columns",   "types",		"rows",	      "
 					  "truncated", "bytes_scanned", "latency_ms", "suppressed_groups", "min_group", NULL};
 static const char *const explain_members[] = {"plan",	 "bytes_estimated", "tables",
 					      "columns", "shape",	    NULL};
-static const char *const view_members[] = {"tables",	   "table", "columns",	   "primary_key",
-					   "foreign_keys", "grain", "sample_rows", "matches",
-					   "unique", "kind", "rows_filtered", "min_group", NULL};
+static const char *const view_members[] = {
+	"tables",      "table",	  "columns", "primary_key", "foreign_keys",  "grain",	 "definition",
+	"sample_rows", "matches", "unique",  "kind",	    "rows_filtered", "min_group", NULL};
 
 static const char *const *members_of(const struct tool *tool)
 {

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "broker/connectors/sqlite_definition.h"
 #include "broker/connectors/sqlite_text.h"
 
 /* Places of the primary key's columns in order, or 0 when one is out of view or there is none. */
@@ -246,6 +247,14 @@ static int sample_json(struct session *session, struct view *view, size_t table,
 	return 0;
 }
 
+static void add_definition(const struct reach *view, size_t table, struct json *json)
+{
+	CLEANUP(mem_freep) char *definition = definition_in_view(view, table);
+
+	if (definition)
+		json_set_str(json, "definition", definition);
+}
+
 /* That something is kept back is no secret; what, is. */
 static void add_restriction(const struct restriction *restriction, struct json *json)
 {
@@ -275,6 +284,7 @@ int tables_describe(struct session *session, struct view *view, const char *name
 	json_set(json, "primary_key", primary_key_json(view->reach, table));
 	json_set(json, "foreign_keys", foreign_keys_json(view->reach, table));
 	json_set(json, "grain", grain_json(view->reach, table));
+	add_definition(view->reach, table, json);
 	json_set(json, "sample_rows", samples);
 	add_restriction(reach_restriction(view->reach, table), json);
 	*ret_result = json;

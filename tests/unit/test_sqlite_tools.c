@@ -95,6 +95,39 @@ static void test_keys_out_of_view_are_not_told(void **state)
 	json_free(result);
 }
 
+static void defined(struct fixture *fixture, const char *view, const char *arguments,
+		    const char *wanted)
+{
+	struct json *result;
+
+	fixture->view = view;
+	result = fixture_tool(fixture, "describe_table", arguments);
+	if (wanted == NULL)
+		assert_null(json_get(result, "definition"));
+	else
+		assert_non_null(strstr(json_get_str(result, "definition"), wanted));
+	json_free(result);
+}
+
+static void test_a_view_tells_what_it_is_made_of_to_who_may_see_all_of_it(void **state)
+{
+	static const char lines[] = "{\"table\":\"order_lines\"}";
+
+	defined(*state, SHOP_VIEW, lines, "SELECT o.order_id, i.sku FROM orders o JOIN items i");
+	defined(*state, SHOP_VIEW, "{\"table\":\"orders\"}", NULL);    /* a table */
+	defined(*state, SHOP_VIEW, "{\"table\":\"pay_view\"}", NULL);  /* of a hidden table */
+	defined(*state, SHOP_VIEW, "{\"table\":\"word_view\"}", NULL); /* one of two is hidden */
+	/* a hidden column of a table that may be seen */
+	defined(*state,
+		"{\"tables\":{\"orders\":\"all\",\"items\":[\"order_id\",\"line\"],\"order_lines\":"
+		"[\"order_id\"]},\"functions\":[]}",
+		lines, NULL);
+	defined(*state,
+		"{\"tables\":{\"orders\":[\"order_id\"],\"items\":[\"order_id\",\"sku\"],"
+		"\"order_lines\":\"all\"},\"functions\":[]}",
+		lines, "JOIN items i");
+}
+
 static void test_hidden_and_missing_tables_are_described_alike(void **state)
 {
 	assert_refused(fixture_tool(*state, "describe_table", "{\"table\":\"payroll\"}"),
@@ -498,6 +531,7 @@ int main(void)
 		T(test_tables_are_listed_with_their_grain),
 		T(test_a_table_is_described_as_far_as_it_is_in_view),
 		T(test_keys_out_of_view_are_not_told),
+		T(test_a_view_tells_what_it_is_made_of_to_who_may_see_all_of_it),
 		T(test_hidden_and_missing_tables_are_described_alike),
 		T(test_a_view_over_what_is_hidden_gives_no_samples),
 		T(test_samples_are_cut_between_characters),
