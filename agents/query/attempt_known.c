@@ -29,6 +29,8 @@ static void add_column(struct json *columns, const char *name, const struct mode
 			json_set_str(column, "type", types[field->type]);
 		if (field->unit != NULL)
 			json_set_str(column, "unit", field->unit);
+		if (field->instant) /* in UTC, or with its offset, which is told by its text */
+			json_set_str(column, "zone", "UTC");
 	}
 	json_push(columns, column);
 }

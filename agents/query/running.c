@@ -173,6 +173,7 @@ static void check_sanity(struct query_agent *agent)
 	input.columns = agent->outcome.columns;
 	input.period = agent->outcome.period != NULL ? agent->asked : NULL;
 	input.period_column = agent->period_column;
+	input.zone = model_zone_name(agent->model);
 	sanity_start(turn_channel(agent->turn), &input, agent->outcome.result, on_sanity, agent);
 }
 

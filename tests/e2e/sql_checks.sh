@@ -35,4 +35,30 @@ json "each task says what it cost" '.cost.parts[0].price' '"5 USD/TB"'
 json "  exactly" '(.cost.amount|tonumber) == (.usage.bytes_scanned * 5 / 1000000000000)' true
 run writ ask -C "$ws" "$question"
 has "  people read it too" "$out" " USD,"
+# A view is looked into by whoever may see all that it is made of: what repeats in there is measured.
+mkdir -p views/data
+cp -R "$ws/metrics" "$ws/scopes" "$ws/writ.yaml" views/
+{ cat "$ws/data.sql"; cat <<'END'; } >views/data.sql
+CREATE VIEW line_orders AS SELECT o.order_id AS no, o.customer_id AS buyer FROM orders o JOIN order_items i ON i.order_id = o.order_id;
+END
+tools/mkdb views/data.sql views/data/sales.db
+sed -i 's/^        order_items: {columns: all}/        order_items: {columns: all}\n        line_orders: {columns: all}/' views/scopes/*.yaml
+[ -z "$owner" ] || chown -R 65534:65534 views
+ws=$PWD/views
+query "SELECT SUM(buyer) AS n FROM line_orders"
+json "rows that a view repeats are measured" '[.flags[] | select(.code == "fan_out.inflated")][0].severity' '"error"'
+has "  with the factor" "$(printf '%s' "$out" | jq -r '.flags[].message')" "factor 1."
+run writ call -C "$ws" --agent "$agent" describe_table '{"table":"line_orders"}' --json
+has "what the view is made of is told" "$(printf '%s' "$out" | jq -r .definition)" "FROM orders o JOIN order_items i"
+sed -i 's/^        orders: {columns: all}/        orders: {columns: [order_id, status, order_date]}/' views/scopes/*.yaml
+run writ call -C "$ws" --agent "$agent" describe_table '{"table":"line_orders"}' --json
+json "not when a column in it is out of scope" .definition null
+
+# Days of another zone than the one that moments are kept in.
+ws=$(fresh sales zoned)
+sed -i "s/^            datatype: Date\$/            datatype: DateTimeTz\n            custom_extensions: [{vendor_name: WRIT, data: '{\"instant\": true}'}]/" "$ws/metrics/sales.yaml"
+sed -i "s/^    description: Orders of a small shop.*/&\n    custom_extensions: [{vendor_name: WRIT, data: '{\"timezone\": \"Europe\/Lisbon\"}'}]/" "$ws/metrics/sales.yaml"
+echo "SELECT SUM(i.quantity * i.unit_price_cents - COALESCE(i.discount_cents, 0)) / 100.0 AS net_sales FROM order_items i JOIN orders o ON o.order_id = i.order_id WHERE o.status = 'completed' AND o.order_date >= '2026-07-01' AND o.order_date < '2026-10-01'" >"$ws/midnight.sql"
+run writ ask -C "$ws" "$question" --first-sql "$ws/midnight.sql" --json
+has "midnight of another zone is told" "$(printf '%s' "$out" | jq -c '[.flags[].code]')" "time.zone"
 done_testing

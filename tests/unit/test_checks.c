@@ -439,7 +439,18 @@ static void repetition_inside_a_sub_query_is_found_outside(void **state)
 	(void)state;
 	assert_codes(
 		"SELECT SUM(fee) FROM (SELECT h.fee FROM hire h JOIN pay p ON p.hire_id = h.id)",
-		POSSIBLE);
+		INFLATED);
+	assert_codes(
+		"SELECT SUM(fee) / 2 AS f FROM (SELECT h.fee * 2 AS fee FROM hire h JOIN pay p "
+		"ON p.hire_id = h.id) x",
+		INFLATED);
+	/* what stands between leaves it open which rows are added up */
+	assert_codes("SELECT SUM(fee) FROM (SELECT h.fee FROM hire h JOIN pay p ON p.hire_id = "
+		     "h.id) WHERE fee > 0",
+		     POSSIBLE);
+	assert_codes("SELECT SUM(fee + 1) FROM (SELECT h.fee FROM hire h JOIN pay p ON p.hire_id = "
+		     "h.id)",
+		     POSSIBLE);
 	assert_codes("WITH j AS (SELECT h.*, p.amount FROM hire h JOIN pay p ON p.hire_id = h.id) "
 		     "SELECT SUM(fee), SUM(amount) FROM j",
 		     POSSIBLE);

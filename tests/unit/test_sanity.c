@@ -272,6 +272,47 @@ static void a_channel_that_ends_still_gives_flags(void **state)
 	json_free(scene.flags);
 }
 
+#define PAID                                                                                       \
+	"{\"ok\":true,\"table\":\"paid\",\"columns\":[{\"name\":\"fee\"}],\"primary_key\":[],"     \
+	"\"foreign_keys\":[],\"grain\":\"grain unknown: a view\",\"definition\":\"CREATE VIEW "    \
+	"paid "                                                                                    \
+	"AS SELECT h.fee FROM hire h JOIN pay p ON p.hire_id = h.id\"}"
+
+static void a_view_is_read_and_its_tables_are_described_next(void **state)
+{
+	static const struct step steps[] = {{"describe_table", "\"table\":\"paid\"", PAID},
+					    {"describe_table", "\"table\":\"hire\"", HIRE},
+					    {"describe_table", "\"table\":\"pay\"", PAY},
+					    {"run_query", "AS \\\"once1\\\"", PROBED},
+					    {0}};
+	struct scene scene = {.steps = steps};
+	struct checks_input input = {.sql = "SELECT SUM(fee) AS f FROM paid"};
+
+	(void)state;
+	play(&scene, &input, RESULT_300);
+	assert_int_equal(scene.tool_calls, 4);
+	assert_flags(&scene, "fan_out.inflated error");
+	json_free(scene.flags);
+}
+
+static void a_view_without_its_text_is_a_note(void **state)
+{
+	static const struct step steps[] = {
+		{"describe_table", "\"table\":\"paid\"",
+		 "{\"ok\":true,\"table\":\"paid\",\"columns\":[{\"name\":\"fee\"}],\"primary_key\":"
+		 "[],"
+		 "\"foreign_keys\":[],\"grain\":\"grain unknown: a view\"}"},
+		{0}};
+	struct scene scene = {.steps = steps};
+	struct checks_input input = {.sql = "SELECT SUM(fee) AS f FROM paid"};
+
+	(void)state;
+	play(&scene, &input, RESULT_300);
+	assert_int_equal(scene.tool_calls, 1);
+	assert_flags(&scene, "analysis.unknown note");
+	json_free(scene.flags);
+}
+
 static void at_most_four_tables_are_described(void **state)
 {
 	static const struct step steps[] = {{"describe_table", "\"a\"", "{\"ok\":false}"},
@@ -299,6 +340,8 @@ int main(void)
 		cmocka_unit_test(a_table_that_is_not_described_is_a_note),
 		cmocka_unit_test(an_error_of_the_channel_ends_the_calls),
 		cmocka_unit_test(a_channel_that_ends_still_gives_flags),
+		cmocka_unit_test(a_view_is_read_and_its_tables_are_described_next),
+		cmocka_unit_test(a_view_without_its_text_is_a_note),
 		cmocka_unit_test(at_most_four_tables_are_described),
 	};
 

@@ -56,11 +56,11 @@ static double factor_of(const struct measured *measured)
 	return once != 0 && shown / once > 0 ? shown / once : measured->rows / measured->distinct;
 }
 
-static char *text_of(const struct sql_checks *checks, const struct finding *finding)
+static char *text_of(const struct finding *finding)
 {
 	struct buf text = BUF_INIT;
 
-	sql_tokens_write(&checks->statement->tokens, finding->aggregate->text.first,
+	sql_tokens_write(&finding->statement->tokens, finding->aggregate->text.first,
 			 finding->aggregate->text.end, &text);
 	if (text.len > 120) {
 		text.len = 117;
@@ -141,10 +141,10 @@ static void flag_repeated(const struct finding *finding, const char *text, const
 			 finding->owner, finding->repeated_by);
 }
 
-static void flag_finding(const struct sql_checks *checks, const struct finding *finding,
-			 const struct json *probe, struct json *flags)
+static void flag_finding(const struct finding *finding, const struct json *probe,
+			 struct json *flags)
 {
-	CLEANUP(mem_freep) char *text = text_of(checks, finding);
+	CLEANUP(mem_freep) char *text = text_of(finding);
 
 	switch (finding->verdict) {
 	case VERDICT_SAFE:
@@ -186,7 +186,7 @@ void check_findings_flag(const struct sql_checks *checks, const struct json *pro
 			 struct json *flags)
 {
 	for (size_t i = 0; i < checks->findings.count; i++)
-		flag_finding(checks, &checks->findings.items[i], probe, flags);
+		flag_finding(&checks->findings.items[i], probe, flags);
 }
 
 /* ---- verdicts ---- */
@@ -208,11 +208,10 @@ static const char *verdict_word(const struct finding *finding, bool measured)
 	return "safe";
 }
 
-static struct json *verdict_json(const struct sql_checks *checks, const struct finding *finding,
-				 const struct json *probe)
+static struct json *verdict_json(const struct finding *finding, const struct json *probe)
 {
 	struct json *json = json_object();
-	CLEANUP(mem_freep) char *text = text_of(checks, finding);
+	CLEANUP(mem_freep) char *text = text_of(finding);
 	struct measured measured;
 	bool known = read_measured(probe, finding->probe, &measured);
 
@@ -236,6 +235,6 @@ struct json *check_findings_json(const struct sql_checks *checks, const struct j
 	struct json *verdicts = json_array();
 
 	for (size_t i = 0; i < checks->findings.count; i++)
-		json_push(verdicts, verdict_json(checks, &checks->findings.items[i], probe));
+		json_push(verdicts, verdict_json(&checks->findings.items[i], probe));
 	return verdicts;
 }

@@ -140,7 +140,8 @@ enum verdict {
 
 struct finding {
 	enum verdict verdict;
-	const struct sql_select *select;
+	const struct sql_statement *statement; /* that the aggregate stands in: ours, or a view */
+	const struct sql_select *select;       /* whose rows repeat: its own, or one inside */
 	const struct sql_aggregate *aggregate;
 	char *owner;	   /* owned; names for messages */
 	char *repeated_by; /* owned */
@@ -155,8 +156,9 @@ struct findings { /* owned */
 	size_t count;
 };
 
+/* Adds a finding for each aggregate of the statement. */
 void check_statement(struct check_context *context, const struct sql_statement *statement,
-		     struct findings *ret_findings);
+		     struct findings *findings);
 void findings_clear(struct findings *findings);
 bool check_is_optional(const struct sql_select *select, size_t source);
 uint64_t check_bit(size_t source);
@@ -191,7 +193,7 @@ void check_unknown(struct scan *scan); /* check_unknown.c: names that nothing ha
 
 /* One SELECT that measures the findings it numbers, or NULL when there is nothing to measure. */
 char *check_probe(struct check_context *context, const struct sql_statement *statement,
-		  struct findings *findings);
+		  const struct check_views *views, struct findings *findings);
 
 /* ---- check_flags.c ---- */
 

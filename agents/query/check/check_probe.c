@@ -12,6 +12,9 @@
  * numbers are those a reader sees (SUM(x) / 100.0). Text comes from the statement, which has
  * already run under the same grant; names of keys are quoted.
  *
+ * Where the rows repeat inside a sub-query or a view of which all rows are added up, the probe is
+ * made over the FROM and WHERE in there.
+ *
  * A table of SQLite without a key has the number of its rows for one. Not measured, and so left
  * open: window functions, FILTER, sub-queries that use columns or common tables of their
  * surroundings, other owners without a known key.
@@ -24,8 +27,12 @@
 
 struct probe {
 	struct check_context *context;
-	const struct sql_tokens *tokens;
+	const struct sql_statement *top;
+	const struct check_views *views;
 	const struct finding *finding;
+	const struct sql_tokens *tokens; /* of what the aggregate stands in */
+	const struct sql_tokens *inside; /* of the level whose rows repeat */
+	const struct sql_output *passed; /* of that level, when it is one inside; else NULL */
 	struct check_key key;
 	struct buf out;
 };
@@ -34,6 +41,36 @@ static bool holds_aggregate(const struct sql_select *select, const struct sql_ag
 {
 	return select->aggregate_count > 0 && aggregate >= select->aggregates &&
 	       aggregate < select->aggregates + select->aggregate_count;
+}
+
+static bool has_level(const struct sql_statement *statement, const struct sql_select *select)
+{
+	for (size_t i = 0; i < statement->select_count; i++) {
+		if (statement->selects[i] == select)
+			return true;
+	}
+	return false;
+}
+
+/* The statement, ours or a view's, that the level is one of. */
+static const struct sql_statement *statement_of(const struct probe *probe,
+						const struct sql_select *select)
+{
+	for (size_t i = 0; i < probe->views->count; i++) {
+		if (has_level(probe->views->items[i], select))
+			return probe->views->items[i];
+	}
+	return probe->top;
+}
+
+/* The level that the aggregate itself stands in. */
+static const struct sql_select *level_of(const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->statement->select_count; i++) {
+		if (holds_aggregate(finding->statement->selects[i], finding->aggregate))
+			return finding->statement->selects[i];
+	}
+	return NULL;
 }
 
 /* Does the text name a common table expression of the statement? */
@@ -58,24 +95,59 @@ static bool names_cte(const struct sql_statement *statement, struct sql_range ra
 	return false;
 }
 
-static bool stands_alone(const struct sql_statement *statement, const struct sql_select *select)
+/* The WITH of our own statement stands before the probe. */
+static bool stands_alone(const struct probe *probe, const struct sql_select *select)
 {
-	if (select == statement->top)
-		return true;
-	return select->role != SQL_SUBQUERY && !select->parent &&
-	       !names_cte(statement, select->from);
+	return select == probe->top->top || (select->role != SQL_SUBQUERY && !select->parent &&
+					     !names_cte(statement_of(probe, select), select->from));
 }
 
-static bool measurable(const struct sql_statement *statement, const struct finding *finding)
+/* fee, x.fee: one token, or three. */
+static bool is_one_column(const struct sql_aggregate *aggregate)
+{
+	size_t tokens = aggregate->argument.end - aggregate->argument.first;
+
+	return (tokens == 1 || tokens == 3) && aggregate->term_count == 1 &&
+	       aggregate->terms[0].values.count == 1 &&
+	       (tokens == 3) == (aggregate->terms[0].values.items[0].table != NULL);
+}
+
+/* What passes a row's value on to the aggregate over all rows of one sub-query or view: then the
+ * rows inside are those that it adds up. NULL where anything stands between. */
+static const struct sql_output *passed_on(const struct finding *finding)
+{
+	const struct sql_select *level = level_of(finding), *inside = finding->select;
+	const struct sql_aggregate *aggregate = finding->aggregate;
+
+	if (!level || level->source_count != 1 || level->where || inside->limited ||
+	    level->sources[0].kind != SQL_QUERY || level->sources[0].query != inside ||
+	    !is_one_column(aggregate))
+		return NULL;
+	for (size_t i = 0; i < inside->output_count; i++) {
+		const struct sql_output *output = &inside->outputs[i];
+
+		if (!output->star && output->name &&
+		    check_same(output->name, aggregate->terms[0].values.items[0].name))
+			return output;
+	}
+	return NULL;
+}
+
+static bool measurable(struct probe *probe, const struct finding *finding)
 {
 	const struct sql_aggregate *aggregate = finding->aggregate;
 	const struct sql_select *select = finding->select;
 
-	return finding->verdict == VERDICT_REPEATED && finding->owner_source >= 0 &&
-	       select->sources[finding->owner_source].kind == SQL_TABLE &&
-	       holds_aggregate(select, aggregate) && !aggregate->window && !aggregate->filtered &&
-	       aggregate->argument.end > aggregate->argument.first && !select->wild_group &&
-	       select->from.end > select->from.first && stands_alone(statement, select);
+	if (finding->verdict != VERDICT_REPEATED || finding->owner_source < 0 ||
+	    select->sources[finding->owner_source].kind != SQL_TABLE || aggregate->window ||
+	    aggregate->filtered || aggregate->argument.end <= aggregate->argument.first ||
+	    select->wild_group || select->from.end <= select->from.first ||
+	    !stands_alone(probe, select))
+		return false;
+	probe->passed = NULL;
+	if (!holds_aggregate(select, aggregate))
+		probe->passed = passed_on(finding);
+	return probe->passed || holds_aggregate(select, aggregate);
 }
 
 /* Every term must be of the one owner: a sum over two tables has no row of its own. */
@@ -83,6 +155,8 @@ static bool one_owner(struct check_context *context, const struct finding *findi
 {
 	const struct sql_aggregate *aggregate = finding->aggregate;
 
+	if (!holds_aggregate(finding->select, aggregate))
+		return true; /* one column, of one output */
 	for (size_t i = 0; i < aggregate->term_count; i++) {
 		const struct sql_columns *values = &aggregate->terms[i].values;
 
@@ -101,6 +175,11 @@ static bool one_owner(struct check_context *context, const struct finding *findi
 static void add_range(struct probe *probe, struct sql_range range)
 {
 	sql_tokens_write(probe->tokens, range.first, range.end, &probe->out);
+}
+
+static void add_inside(struct probe *probe, struct sql_range range)
+{
+	sql_tokens_write(probe->inside, range.first, range.end, &probe->out);
 }
 
 static void add_group(struct probe *probe, const struct sql_group *group)
@@ -146,9 +225,12 @@ static void add_inner(struct probe *probe)
 		buf_addf(out, " AS \"k%zu\", ", i + 1);
 	}
 	buf_add_char(out, '(');
-	add_range(probe, probe->finding->aggregate->argument);
+	if (probe->passed)
+		add_inside(probe, probe->passed->text);
+	else
+		add_range(probe, probe->finding->aggregate->argument);
 	buf_add_str(out, ") AS \"x\", COUNT(*) AS \"n\" ");
-	add_range(probe, select->from);
+	add_inside(probe, select->from);
 	for (size_t i = 0; i <= count; i++)
 		buf_addf(out, i == 0 ? " GROUP BY %zu" : ", %zu", i + 1);
 }
@@ -175,7 +257,7 @@ static bool within(struct sql_range inner, struct sql_range outer)
 /* The column whose expression is a function of this aggregate alone; NULL when there is none. */
 static const struct sql_output *own_output(const struct probe *probe)
 {
-	const struct sql_select *select = probe->finding->select;
+	const struct sql_select *select = level_of(probe->finding);
 	const struct sql_aggregate *aggregate = probe->finding->aggregate;
 
 	for (size_t i = 0; i < select->output_count; i++) {
@@ -279,21 +361,23 @@ static bool add_finding(struct probe *probe, struct finding *finding, int number
 }
 
 char *check_probe(struct check_context *context, const struct sql_statement *statement,
-		  struct findings *findings)
+		  const struct check_views *views, struct findings *findings)
 {
-	struct probe probe = {.context = context, .tokens = &statement->tokens};
+	struct probe probe = {.context = context, .top = statement, .views = views};
 	struct sql_range with = statement->top->with;
 	int count = 0;
 
 	for (size_t i = 0; i < findings->count && count < CHECK_PROBES_MAX; i++) {
 		struct finding *finding = &findings->items[i];
 
-		if (!measurable(statement, finding) || !one_owner(context, finding))
+		if (!measurable(&probe, finding) || !one_owner(context, finding))
 			continue;
 		if (probe.out.len == 0) {
-			add_range(&probe, with);
+			sql_tokens_write(&statement->tokens, with.first, with.end, &probe.out);
 			buf_add_str(&probe.out, with.end ? " SELECT * FROM " : "SELECT * FROM ");
 		}
+		probe.tokens = &finding->statement->tokens;
+		probe.inside = &statement_of(&probe, finding->select)->tokens;
 		count += add_finding(&probe, finding, count);
 	}
 	if (count > 0)

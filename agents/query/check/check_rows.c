@@ -162,7 +162,21 @@ static bool has_column(const struct json *table, const char *name)
 	return false;
 }
 
-/* "at", "sold_on", "created_at", "order_date" */
+/* "admitted", "ordered": what happened then, where it is kept as a text or a time. */
+static bool is_happening(const struct json *column)
+{
+	static const char *const types[] = {"TEXT", "DATE", "DATETIME", "TIMESTAMP", "TIMESTAMPTZ"};
+	const char *name = json_get_str(column, "name"), *type = json_get_str(column, "type");
+	size_t len = name ? strlen(name) : 0;
+
+	for (size_t i = 0; type && i < ARRAY_LEN(types); i++) {
+		if (check_same(type, types[i]))
+			return len > 4 && strcasecmp(name + len - 2, "ed") == 0 && !mark_of(name);
+	}
+	return false;
+}
+
+/* "at", "sold_on", "created_at", "order_date"; else what happened. */
 static const char *own_time(const struct json *table)
 {
 	static const char *const words[] = {"at", "on", "date", "time", "day", "timestamp"};
@@ -175,6 +189,11 @@ static const char *own_time(const struct json *table)
 			if (check_has_word(name, words[i]) && !is_build_time(name))
 				return name;
 		}
+	}
+	json_each(column, json_get(table, "columns"))
+	{
+		if (is_happening(column))
+			return json_get_str(column, "name");
 	}
 	return NULL;
 }

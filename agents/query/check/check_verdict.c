@@ -369,9 +369,8 @@ static struct finding judge_aggregate(struct check_context *context,
 }
 
 void check_statement(struct check_context *context, const struct sql_statement *statement,
-		     struct findings *ret_findings)
+		     struct findings *findings)
 {
-	*ret_findings = (struct findings){0};
 	for (size_t i = 0; i < statement->select_count; i++) {
 		const struct sql_select *select = statement->selects[i];
 
@@ -379,10 +378,10 @@ void check_statement(struct check_context *context, const struct sql_statement *
 			struct finding finding =
 				judge_aggregate(context, select, &select->aggregates[j]);
 
-			ret_findings->items =
-				mem_grow(ret_findings->items,
-					 (ret_findings->count + 1) * sizeof(*ret_findings->items));
-			ret_findings->items[ret_findings->count++] = finding;
+			finding.statement = statement;
+			findings->items = mem_grow(
+				findings->items, (findings->count + 1) * sizeof(*findings->items));
+			findings->items[findings->count++] = finding;
 		}
 	}
 }

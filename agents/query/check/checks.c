@@ -96,8 +96,11 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 	checks->tables = check_catalogue(input->tables, checks->statement, &checks->views);
 	checks->input.tables = checks->tables;
 	check_statement(&context, checks->statement, &checks->findings);
+	for (size_t i = 0; i < checks->views.count; i++)
+		check_statement(&context, checks->views.items[i], &checks->findings);
 	scan_statement(checks, &context, input);
-	checks->probe_findings = check_probe(&context, checks->statement, &checks->findings);
+	checks->probe_findings =
+		check_probe(&context, checks->statement, &checks->views, &checks->findings);
 	checks->probe = doubts_probe(checks->doubts, mem_str(checks->probe_findings),
 				     probed(&checks->findings) * CHECK_PROBE_COLUMNS);
 	if (context.steps >= CHECK_STEPS_MAX)
@@ -145,23 +148,41 @@ static void want_table(const struct sql_checks *checks, const char *name, struct
 	json_push_str(wanted, name);
 }
 
-/* Once something matters on one level, the tables of all may matter to it. */
-struct json *checks_tables_wanted(const struct sql_checks *checks)
+static bool any_matters(const struct sql_statement *statement)
 {
-	struct json *wanted = json_array();
-	size_t count = checks->statement ? checks->statement->select_count : 0;
-	bool any = false;
+	for (size_t i = 0; statement && i < statement->select_count; i++) {
+		if (matters(statement->selects[i]))
+			return true;
+	}
+	return false;
+}
 
-	for (size_t i = 0; i < count; i++)
-		any = any || matters(checks->statement->selects[i]);
-	for (size_t i = 0; any && i < count; i++) {
-		const struct sql_select *select = checks->statement->selects[i];
+static void want_tables(const struct sql_checks *checks, const struct sql_statement *statement,
+			struct json *wanted)
+{
+	for (size_t i = 0; i < statement->select_count; i++) {
+		const struct sql_select *select = statement->selects[i];
 
 		for (size_t j = 0; j < select->source_count; j++) {
 			if (select->sources[j].kind == SQL_TABLE)
 				want_table(checks, select->sources[j].table, wanted);
 		}
 	}
+}
+
+/* Once something matters on one level, the tables of all may matter to it. */
+struct json *checks_tables_wanted(const struct sql_checks *checks)
+{
+	struct json *wanted = json_array();
+	bool any = any_matters(checks->statement);
+
+	for (size_t i = 0; i < checks->views.count; i++)
+		any = any || any_matters(checks->views.items[i]);
+	if (!any)
+		return wanted;
+	want_tables(checks, checks->statement, wanted);
+	for (size_t i = 0; i < checks->views.count; i++)
+		want_tables(checks, checks->views.items[i], wanted);
 	return wanted;
 }
 

@@ -1,5 +1,6 @@
 /*
- * DESCRIBE (each table whose keys matter and are not known) -> PROBE (if one is needed) -> done.
+ * DESCRIBE (each table whose keys matter and are not known; of a view, its tables next) -> PROBE
+ * (if one is needed) -> done.
  *
  * A call that fails, is refused or cannot be made ends its step, not the checks: what could not be
  * learned is said in a note. A probe that is refused is tried once more with its first part alone.
@@ -7,6 +8,7 @@
 #include "agents/query/check/sanity.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define UNMEASURED "what the data could tell was not measured"
 #define CALL_MS 40000 /* beyond the longest statement the defaults allow */
@@ -20,6 +22,7 @@ struct sanity {
 	struct json *tables; /* owned: what was given and what was described */
 	struct json *wanted; /* owned: names */
 	size_t described;    /* how many of wanted were asked for */
+	bool ended;	     /* nothing more can be described */
 	struct sql_checks *checks;
 	struct sanity_spent spent;
 	struct json *notes;
@@ -157,8 +160,30 @@ static void on_described(void *data, const struct json *result, const struct err
 		add_note(sanity, what, why);
 	}
 	if (err != NULL) /* the channel has ended, or the broker does not answer */
-		sanity->described = json_len(sanity->wanted);
+		sanity->ended = true;
 	describe_next(sanity);
+}
+
+static bool was_asked(const struct sanity *sanity, const char *name)
+{
+	json_each(asked, sanity->wanted) if (strcasecmp(json_str(asked), name) == 0) return true;
+	return false;
+}
+
+/* What a view is made of is only known once it is described: then its tables are asked for too. */
+static bool wants_more(struct sanity *sanity)
+{
+	CLEANUP(json_freep) struct json *wanted = checks_tables_wanted(sanity->checks);
+	bool more = false;
+
+	json_each(name, wanted)
+	{
+		if (was_asked(sanity, json_str(name)))
+			continue;
+		json_push_str(sanity->wanted, json_str(name));
+		more = true;
+	}
+	return more && sanity->described < SANITY_DESCRIBE_MAX;
 }
 
 static void plan_again(struct sanity *sanity)
@@ -166,7 +191,10 @@ static void plan_again(struct sanity *sanity)
 	sanity->input.tables = sanity->tables;
 	checks_free(sanity->checks);
 	sanity->checks = checks_plan(&sanity->input);
-	start_probe(sanity);
+	if (!sanity->ended && wants_more(sanity))
+		describe_next(sanity);
+	else
+		start_probe(sanity);
 }
 
 static void describe_next(struct sanity *sanity)
@@ -174,7 +202,7 @@ static void describe_next(struct sanity *sanity)
 	const struct json *name = json_at(sanity->wanted, sanity->described);
 	struct json *arguments;
 
-	if (name == NULL || sanity->described == SANITY_DESCRIBE_MAX) {
+	if (name == NULL || sanity->ended || sanity->described == SANITY_DESCRIBE_MAX) {
 		plan_again(sanity);
 		return;
 	}
@@ -183,6 +211,7 @@ static void describe_next(struct sanity *sanity)
 	json_set_str(arguments, "table", json_str(name));
 	if (call_tool(sanity, "describe_table", arguments, on_described) == 0) {
 		add_unsent(sanity, "the keys of the tables were not read");
+		sanity->ended = true;
 		plan_again(sanity);
 	}
 }

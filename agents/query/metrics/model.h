@@ -164,6 +164,8 @@ const char *model_description(const struct model *model); /* "" when none */
 /* The month in which the fiscal year begins; 0 when none is defined. A fiscal year has the number
  * of the calendar year in which it ends. */
 int model_fiscal_start(const struct model *model);
+/* The zone in which days are business days; NULL when none is named. */
+const char *model_zone_name(const struct model *model);
 
 size_t model_dataset_count(const struct model *model);
 const struct model_dataset *model_dataset_at(const struct model *model, size_t index);

@@ -7,6 +7,11 @@
 
 #include "base/nearest.h"
 
+const char *model_zone_name(const struct model *model)
+{
+	return model->zone.name;
+}
+
 int model_fiscal_start(const struct model *model)
 {
 	return model->fiscal_start;
