@@ -35,6 +35,22 @@ json "each task says what it cost" '.cost.parts[0].price' '"5 USD/TB"'
 json "  exactly" '(.cost.amount|tonumber) == (.usage.bytes_scanned * 5 / 1000000000000)' true
 run writ ask -C "$ws" "$question"
 has "  people read it too" "$out" " USD,"
+# What is declared before the SQL is compared with what the SQL does.
+query "-- tables: orders
+-- grain: one row per region
+-- fan-out risk: none
+SELECT SUM(i.quantity) AS pieces FROM order_items i JOIN orders o ON o.order_id = i.order_id"
+json "a declaration that does not fit is a flag of its own" '[.flags[] | select(.code == "plan.contradiction")] | length' 2
+query "-- tables: orders, order_items
+-- grain: one row in all
+-- fan-out risk: none
+SELECT SUM(i.quantity) AS pieces FROM order_items i JOIN orders o ON o.order_id = i.order_id"
+json "one that fits is none" .flags '[]'
+echo "-- grain: one row per region
+SELECT SUM(i.quantity * i.unit_price_cents - COALESCE(i.discount_cents, 0)) / 100.0 AS net_sales FROM order_items i JOIN orders o ON o.order_id = i.order_id WHERE o.status = 'completed' AND o.order_date >= '2026-07-01' AND o.order_date < '2026-10-01'" >"$ws/declared.sql"
+run writ ask -C "$ws" "$question" --first-sql "$ws/declared.sql" --json
+json "an answer carries it" '[.rows[0][0], ([.flags[].code] | index("plan.contradiction") != null)]' '[850,true]'
+
 # A view is looked into by whoever may see all that it is made of: what repeats in there is measured.
 mkdir -p views/data
 cp -R "$ws/metrics" "$ws/scopes" "$ws/writ.yaml" views/

@@ -657,6 +657,29 @@ static void a_declaration_is_held_against_the_statement(void **state)
 	json_free(plan);
 }
 
+static void comments_before_a_statement_declare(void **state)
+{
+	struct checks_input input = {
+		.sql = "-- Tables: hire, client\n-- grain: one row in all\n-- metric: fees\n"
+		       "-- fan-out risk: none, rows of hire\n"
+		       "SELECT SUM(h.fee) FROM hire h JOIN pay p ON p.hire_id=h.id"};
+
+	(void)state;
+	assert_codes_of(&input, true,
+			INFLATED ", plan.contradiction warning, plan.contradiction warning, "
+				 "plan.contradiction warning");
+	input.sql = "-- grain: one row per client\nSELECT SUM(fee) FROM hire";
+	assert_codes_of(&input, true, "plan.contradiction warning");
+	input.sql = "  -- tables: hire\n  -- grain: one row per client\n-- fan-out risk: none\n"
+		    "SELECT client_id, SUM(fee) FROM hire GROUP BY client_id";
+	assert_codes_of(&input, true, "");
+	input.sql = "-- note: tables are listed elsewhere\n-- grain\n-- tables:\nSELECT SUM(fee) "
+		    "FROM hire";
+	assert_codes_of(&input, true, "");
+	input.sql = "SELECT SUM(fee) FROM hire -- grain: one row per client";
+	assert_codes_of(&input, true, "");
+}
+
 /* ---- the widgets ---- */
 
 static void widgets_revenue_is_caught_with_factor_two_point_three(void **state)
@@ -858,6 +881,7 @@ int main(void)
 		cmocka_unit_test(negative_values_count_where_the_metric_has_none),
 		cmocka_unit_test(a_period_that_is_not_filtered_is_an_error),
 		cmocka_unit_test(a_declaration_is_held_against_the_statement),
+		cmocka_unit_test(comments_before_a_statement_declare),
 		cmocka_unit_test(widgets_revenue_is_caught_with_factor_two_point_three),
 		cmocka_unit_test(a_sum_without_a_key_stands_beside_one_that_has),
 		cmocka_unit_test(each_aggregate_has_a_verdict),

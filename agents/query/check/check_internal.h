@@ -35,6 +35,10 @@ void check_views_expand(const struct json *tables, enum sql_dialect dialect,
 			struct json *flags);
 void check_views_clear(struct check_views *views);
 
+/* check_declared.c: what comments before the statement declare, in the shape of checks_input.plan;
+ * NULL when nothing. The caller's. */
+struct json *check_declared(const char *sql);
+
 /* check_rows.c: the table that this one was built from, by what they have in common; or NULL */
 const struct json *check_origin(const struct json *tables, const struct json *built);
 

@@ -73,7 +73,8 @@ struct sql_checks *checks_plan(const struct checks_input *input)
 	struct check_context context = {.input = &checks->input};
 
 	checks->sql = mem_str(input->sql ? input->sql : "");
-	checks->plan = copy_or_null(input->plan);
+	checks->plan = json_is_null(input->plan) ? check_declared(checks->sql)
+						 : json_copy(input->plan);
 	checks->columns = copy_or_null(input->columns);
 	checks->period = copy_or_null(input->period);
 	checks->period_column = mem_str(input->period_column);

@@ -24,7 +24,8 @@ struct checks_input {
 	 * foreign_keys. Tables missing here have unknown keys. */
 	const struct json *tables;
 	const struct json
-		*plan; /* the declaration, or NULL: {"tables","grain","fanout_risk",...} */
+		*plan; /* the declaration: {"tables","grain","fanout_risk",...}; NULL: the one
+			  that comments before the statement make, if any (docs/checks.md) */
 	const struct json *columns; /* compiled columns, or NULL: role, unit, non_negative */
 	const struct json *period;  /* {"from","to"} that was asked for, or NULL */
 	const char *period_column;  /* "orders.order_date", or NULL when unknown */
