@@ -841,6 +841,49 @@ static void test_running_totals(void **state)
 		"wrong");
 }
 
+#define BY_MONTH "\"dimensions\":[{\"field\":\"orders.order_date\",\"bucket\":\"month\"}]"
+
+static void test_windows_over_groups(void **state)
+{
+	(void)state;
+	gives("{\"metrics\":[\"orders\"]," BY_MONTH
+	      ",\"measures\":[{\"expression\":\"AVG(orders) OVER "
+	      "(ORDER BY orders.order_date ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)\",\"as\":"
+	      "\"moving\"}]}",
+	      "2026-06 1 1.0; 2026-07 2 1.5; 2026-08 3 2.5; 2026-09 2 2.5; 2026-10 1 1.5");
+	gives("{\"metrics\":[\"net_sales\"]," BY_REGION
+	      ",\"measures\":[{\"expression\":\"RANK() OVER "
+	      "(ORDER BY net_sales DESC)\",\"as\":\"place\"},{\"expression\":\"net_sales / "
+	      "SUM(net_sales) "
+	      "OVER ()\",\"as\":\"part\"}]}",
+	      "East 2020.0 1.0 0.82449; West 300.0 2.0 0.122449; South 90.0 3.0 0.036735; Unknown "
+	      "40.0 4.0 0.016327");
+	gives("{" BY_REGION
+	      ",\"measures\":[{\"expression\":\"SUM(order_items.quantity)\",\"as\":\"n\"},{"
+	      "\"expression\":\"SUM(n) OVER (ORDER BY "
+	      "customers.region)\",\"as\":\"sum\"}],\"order\":[{"
+	      "\"by\":\"customers.region\"}]}",
+	      "East 25.0 25.0; South 7.0 32.0; Unknown 1.0 33.0; West 5.0 38.0");
+	gives("{\"dimensions\":[{\"field\":\"time\",\"bucket\":\"month\"}],\"metrics\":[\"orders\"]"
+	      ","
+	      "\"measures\":[{\"expression\":\"orders - LAG(orders) OVER (ORDER BY time)\",\"as\":"
+	      "\"more\"}]}",
+	      "2026-06 1 -; 2026-07 2 1.0; 2026-08 3 1.0; 2026-09 2 -1.0; 2026-10 1 -1.0");
+	refuses("{\"metrics\":[\"orders\"]," BY_MONTH
+		",\"measures\":[{\"expression\":\"SUM(orders) OVER "
+		"(ORDER BY customers.region)\",\"as\":\"s\"}]}",
+		"s: the window names customers.region, which is no dimension of the query");
+	refuses("{" BY_MONTH ",\"measures\":[{\"expression\":\"SUM(later) OVER ()\",\"as\":\"s\"},{"
+		"\"expression\":\"COUNT(orders.order_id)\",\"as\":\"later\"}]}",
+		"measure SUM(later) OVER (): no metric later among the global names; a field is "
+		"written dataset.field");
+	refuses("{" BY_MONTH
+		",\"measures\":[{\"expression\":\"SUM(SUM(order_items.quantity)) OVER ()\","
+		"\"as\":\"s\"}]}",
+		"measure SUM(SUM(order_items.quantity)) OVER (): a window over groups takes "
+		"what is measured by its name: make a measure of what is inside, then window that");
+}
+
 static void test_days_of_the_week_in_their_order(void **state)
 {
 	(void)state;
@@ -913,6 +956,7 @@ int main(void)
 		SALES(test_rows_that_where_drops_are_not_kept_by_a_join),
 		SALES(test_each_time_against_the_one_before),
 		SALES(test_running_totals),
+		SALES(test_windows_over_groups),
 		SALES(test_days_of_the_week_in_their_order),
 		SALES(test_the_text_of_a_plain_query),
 	};

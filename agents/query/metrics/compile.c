@@ -96,7 +96,7 @@ static int resolve(struct compiler *compiler, struct err *err)
 	if (compiler_expressions(compiler, err) < 0 || compiler_names(compiler, err) < 0 ||
 	    compiler_parts(compiler, err) < 0 || check_meaning(compiler, err) < 0)
 		return -1;
-	return compiler_check_picks(compiler, err);
+	return compiler_check_windows(compiler, err) < 0 ? -1 : compiler_check_picks(compiler, err);
 }
 
 static void exprs_free(struct expr **exprs, size_t count)

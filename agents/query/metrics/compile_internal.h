@@ -78,6 +78,9 @@ MUST_CHECK int compiler_names(struct compiler *compiler, struct err *err);
 MUST_CHECK int compiler_expressions(struct compiler *compiler, struct err *err);
 MUST_CHECK int compiler_measure(struct compiler *compiler, size_t index, struct err *err);
 
+/* Windows over groups: what they name besides metrics is a dimension. */
+MUST_CHECK int compiler_check_windows(const struct compiler *compiler, struct err *err);
+
 /* compile_part.c: the atoms by their facts; each part's time, filters and ways. */
 MUST_CHECK int compiler_parts(struct compiler *compiler, struct err *err);
 const struct model_field *part_dimension_field(const struct part *part, size_t dimension);
@@ -185,6 +188,12 @@ int compiler_decimals(const struct compiler *compiler, const struct output_colum
 /* A metric from the columns of "grouped", before its scale; suffix: "" or "_previous". */
 void compiler_value(const struct compiler *compiler, const struct model_metric *metric,
 		    const char *suffix, struct buf *out);
+/* What a name in a metric that is made of others stands for: one of these, or (in a window) a
+ * dimension of the query; NULL when neither. */
+const struct model_metric *compiler_input(const struct model_metric *metric,
+					  const struct expr *column);
+const struct compiled_dimension *compiler_named_dimension(const struct compiler *compiler,
+							  const struct expr *column);
 
 /* compile_pick.c: conditions on what is measured, and the first within each group. */
 MUST_CHECK int compiler_having(const struct compiler *compiler, struct buf *out, struct err *err);

@@ -246,8 +246,8 @@ static int check_grain(const struct expr *node, void *data)
 
 	if (node->kind == EXPR_WINDOW)
 		return err_set(grain->err, ERR_INVALID,
-			       "a window over groups is not taken up: ask for a running total "
-			       "with \"running\", or use the window as a field");
+			       "a window over groups takes what is measured by its name: make a "
+			       "measure of what is inside, then window that");
 	if (node->kind != EXPR_AGGREGATE || node->distinct || node->count == 0 ||
 	    strcmp(node->text, "min") == 0 || strcmp(node->text, "max") == 0)
 		return 0;
@@ -297,17 +297,33 @@ struct inputs {
 	struct compiler *compiler;
 	const struct model_metric **list;
 	size_t count;
+	size_t measures; /* of the query, that stand before this one */
+	bool window;	 /* also names dimensions */
 	struct err *err;
 };
+
+/* A metric of the model, or a measure that the query asks for before. */
+static const struct model_metric *input_of(const struct inputs *inputs, const char *name)
+{
+	const struct model_metric *metric = model_metric(inputs->compiler->model, name);
+
+	for (size_t i = 0; !metric && i < inputs->measures; i++) {
+		if (strcmp(inputs->compiler->measures[i].name, name) == 0)
+			metric = &inputs->compiler->measures[i];
+	}
+	return metric;
+}
 
 static int find_input(const struct expr *node, void *data)
 {
 	struct inputs *inputs = data;
 	const struct model_metric *metric;
 
-	if (node->kind != EXPR_COLUMN)
+	if (node->kind != EXPR_COLUMN || (inputs->window && node->dataset))
+		return 0; /* a dimension: compiler_check_windows() */
+	metric = input_of(inputs, node->text);
+	if (!metric && inputs->window && strcmp(node->text, QUERY_TIME) == 0)
 		return 0;
-	metric = model_metric(inputs->compiler->model, node->text);
 	if (!metric)
 		return err_coded(inputs->err, ERR_NOT_FOUND, "E_NAME_NOT_FOUND",
 				 "no metric %s among the global names; a field is written "
@@ -331,12 +347,15 @@ static void *keep(struct compiler *compiler, void *memory)
 }
 
 /* Arithmetic over metrics of the model. */
-static int find_inputs(struct compiler *compiler, struct model_metric *metric, struct err *err)
+static int find_inputs(struct compiler *compiler, size_t index, struct err *err)
 {
-	struct inputs inputs = {compiler, NULL, 0, err};
+	struct model_metric *metric = &compiler->measures[index];
+	bool window = expr_has_window(metric->expression);
+	struct inputs inputs = {compiler, NULL, 0, index, window, err};
 	int result;
 
-	if (expr_has_aggregate(metric->expression) || find_qualified(metric->expression))
+	if (expr_has_aggregate(metric->expression) ||
+	    (!window && find_qualified(metric->expression)))
 		return err_set(err, ERR_INVALID,
 			       "it mixes metrics with fields: make a measure of each, then "
 			       "combine them");
@@ -345,6 +364,8 @@ static int find_inputs(struct compiler *compiler, struct model_metric *metric, s
 		keep(compiler, inputs.list);
 	if (result < 0)
 		return -1;
+	if (inputs.count == 0)
+		return err_set(err, ERR_INVALID, "it names no metric");
 	metric->inputs = inputs.list;
 	metric->input_count = inputs.count;
 	metric->dataset = inputs.list[0]->dataset;
@@ -388,16 +409,55 @@ int compiler_measure(struct compiler *compiler, size_t index, struct err *err)
 		.at = "",
 	};
 	if (expr_has_ranked(expr) && !expr_is_ranked(expr))
-		return err_set(err, ERR_INVALID,
-			       "a median, percentile or deviation stands alone in a measure: make a "
-			       "metric of it and combine that by its name");
+		return err_set(
+			err, ERR_INVALID,
+			"a median, percentile or deviation stands alone in a measure: make a "
+			"metric of it and combine that by its name");
 	if (find_bare(expr))
-		return find_inputs(compiler, metric, err);
+		return find_inputs(compiler, index, err);
 	if (!expr_has_aggregate(expr) && !expr_has_window(expr))
 		return err_coded(err, ERR_INVALID, "E_UNAGGREGATED_FINER_GRAIN_REFERENCE",
 				 "it adds nothing up: use SUM, COUNT, AVG, MIN or MAX");
 	if (find_fact(compiler, metric, err) < 0)
 		return -1;
 	metric->time = metric->dataset->time;
+	return 0;
+}
+
+struct windowed {
+	const struct compiler *compiler;
+	const struct model_metric *metric;
+	struct err *err;
+};
+
+static int check_dimension(const struct expr *node, void *data)
+{
+	const struct windowed *windowed = data;
+
+	if (node->kind != EXPR_COLUMN || compiler_input(windowed->metric, node) ||
+	    compiler_named_dimension(windowed->compiler, node))
+		return 0;
+	return err_coded(windowed->err, ERR_NOT_FOUND, "E_NAME_NOT_FOUND",
+			 "%s: the window names %s%s%s, which is no dimension of the query",
+			 windowed->metric->name, node->dataset ? node->dataset : "",
+			 node->dataset ? "." : "", node->text);
+}
+
+int compiler_check_windows(const struct compiler *compiler, struct err *err)
+{
+	for (size_t i = 0; i < compiler->metric_count; i++) {
+		const struct model_metric *metric = compiler->metrics[i];
+		struct windowed windowed = {compiler, metric, err};
+
+		if (metric->input_count == 0 || !expr_has_window(metric->expression))
+			continue;
+		if (compiler->per)
+			return err_set(
+				err, ERR_INVALID,
+				"%s is a window over groups, and of that no average is taken",
+				metric->name);
+		if (expr_walk(metric->expression, check_dimension, &windowed) != 0)
+			return -1;
+	}
 	return 0;
 }

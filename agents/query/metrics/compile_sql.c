@@ -72,29 +72,58 @@ int compiler_decimals(const struct compiler *compiler, const struct output_colum
 
 /* A metric made of others, written over the columns of "grouped". */
 struct made {
-	struct expr_writer writer; /* first */
+	struct expr_writer writer; /* its data is this */
 	const struct compiler *compiler;
 	const struct model_metric *metric;
 	const char *suffix;
 };
 
+const struct model_metric *compiler_input(const struct model_metric *metric,
+					  const struct expr *column)
+{
+	for (size_t i = 0; !column->dataset && i < metric->input_count; i++) {
+		if (strcmp(metric->inputs[i]->name, column->text) == 0)
+			return metric->inputs[i];
+	}
+	return NULL;
+}
+
+const struct compiled_dimension *compiler_named_dimension(const struct compiler *compiler,
+							  const struct expr *column)
+{
+	for (size_t i = 0; i < compiler->dimension_count; i++) {
+		const struct compiled_dimension *dimension = &compiler->dimensions[i];
+		bool named = !dimension->field
+				     ? !column->dataset && strcmp(column->text, QUERY_TIME) == 0
+				     : column->dataset &&
+					       strcmp(column->dataset,
+						      dimension->field->dataset->name) == 0 &&
+					       strcmp(column->text, dimension->field->name) == 0;
+
+		if (named)
+			return dimension;
+	}
+	return NULL;
+}
+
 static void made_column(const struct expr_writer *writer, const struct expr *column,
 			struct buf *out)
 {
-	const struct made *made = (const struct made *)writer;
+	const struct made *made = writer->data; /* below an aggregate the writer is a copy */
+	const struct model_metric *input = compiler_input(made->metric, column);
+	const struct compiled_dimension *dimension =
+		compiler_named_dimension(made->compiler, column);
 
-	for (size_t i = 0; i < made->metric->input_count; i++) {
-		const struct model_metric *input = made->metric->inputs[i];
-
-		if (strcmp(input->name, column->text) != 0)
-			continue;
-		if (input->scale != 1)
-			buf_add_char(out, '(');
-		compiler_value(made->compiler, input, made->suffix, out);
-		if (input->scale != 1)
-			buf_addf(out, " / %d.0)", input->scale);
+	if (!input) {
+		if (dimension)
+			sql_name(dimension->name, out);
 		return;
 	}
+	if (input->scale != 1)
+		buf_add_char(out, '(');
+	compiler_value(made->compiler, input, made->suffix, out);
+	if (input->scale != 1)
+		buf_addf(out, " / %d.0)", input->scale);
 }
 
 void compiler_value(const struct compiler *compiler, const struct model_metric *metric,
@@ -103,6 +132,7 @@ void compiler_value(const struct compiler *compiler, const struct model_metric *
 	struct made made = {{made_column, NULL, NULL}, compiler, metric, suffix};
 	bool wrap = metric->input_count > 0 && !expr_is_atom(metric->expression);
 
+	made.writer.data = &made;
 	if (metric->input_count == 0) {
 		compiler_suffixed(metric->name, suffix, out);
 		return;
