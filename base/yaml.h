@@ -44,6 +44,11 @@ const struct yaml *yaml_get(const struct yaml *map, const char *key); /* NULL wh
 const struct yaml *yaml_key(const struct yaml *map, size_t index); /* the key's own node */
 const struct yaml *yaml_value(const struct yaml *map, size_t index);
 
+/* The first key from index `at` on that is none of keys, which end with NULL: its index, or
+ * yaml_len(map) when there is none. *ret_near is what may have been meant; NULL when nothing is. */
+size_t yaml_stray_key(const struct yaml *map, size_t at, const char *const *keys,
+		      const char **ret_near);
+
 /* Unquoted decimal digits, with a minus when negative; nothing else is a number. */
 MUST_CHECK int yaml_want_int(const struct yaml *node, int64_t min, int64_t max, int64_t *ret,
 			     struct err *err);

@@ -98,6 +98,28 @@ const struct yaml *yaml_value(const struct yaml *map, size_t index)
 	return map->items[index];
 }
 
+size_t yaml_stray_key(const struct yaml *map, size_t at, const char *const *keys,
+		      const char **ret_near)
+{
+	size_t count = 0;
+
+	*ret_near = NULL;
+	while (keys[count])
+		count++;
+	for (; at < yaml_len(map); at++) {
+		const char *key = yaml_text(yaml_key(map, at));
+		bool known = false;
+
+		for (size_t k = 0; k < count; k++)
+			known = known || strcmp(key, keys[k]) == 0;
+		if (known)
+			continue;
+		*ret_near = nearest_word(key, keys, count);
+		return at;
+	}
+	return at;
+}
+
 /* Says what was found instead; wanted ends the sentence "wanted ...". */
 static int not_wanted(const struct yaml *node, const char *wanted, struct err *err)
 {

@@ -10,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/nearest.h"
 #include "base/yaml.h"
 #include "cli/eval/csv.h"
 
@@ -37,15 +36,6 @@ static void mistake(struct buf *mistakes, const struct yaml *node, const char *f
 	buf_addf(mistakes, "%s\n", err.text);
 }
 
-static size_t count_of(const char *const *words)
-{
-	size_t count = 0;
-
-	while (words[count])
-		count++;
-	return count;
-}
-
 static bool is_word(const char *text, const char *const *words)
 {
 	for (; *words; words++)
@@ -56,13 +46,11 @@ static bool is_word(const char *text, const char *const *words)
 
 static void check_keys(struct buf *mistakes, const struct yaml *map, const char *const *keys)
 {
-	for (size_t i = 0; i < yaml_len(map); i++) {
-		const struct yaml *key = yaml_key(map, i);
-		const char *near;
+	const char *near;
 
-		if (is_word(yaml_text(key), keys))
-			continue;
-		near = nearest_word(yaml_text(key), keys, count_of(keys));
+	for (size_t i = 0; (i = yaml_stray_key(map, i, keys, &near)) < yaml_len(map); i++) {
+		const struct yaml *key = yaml_key(map, i);
+
 		mistake(mistakes, key, "no key %s here%s%s%s", yaml_text(key),
 			near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 	}

@@ -423,11 +423,28 @@ static void test_a_file_is_loaded_by_descriptor_and_links_are_refused(void **sta
 	rmdir(dir);
 }
 
+static void test_stray_keys_are_found_one_after_the_other(void **state)
+{
+	static const char *const keys[] = {"suite", "cases", "columns", NULL};
+	CLEANUP(yaml_freep)
+	struct yaml *root = parse("suite: a\ncaes: 1\ncolumns: b\nelsewhere: 2\n");
+	const char *near = "set";
+
+	(void)state;
+	assert_int_equal(yaml_stray_key(root, 0, keys, &near), 1);
+	assert_string_equal(near, "cases");
+	assert_int_equal(yaml_stray_key(root, 2, keys, &near), 3);
+	assert_null(near);
+	assert_int_equal(yaml_stray_key(root, 4, keys, &near), 4);
+	assert_int_equal(yaml_stray_key(root, 9, keys, &near), 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_tree_keeps_text_order_and_places),
 		cmocka_unit_test(test_looking_up_what_is_not_there_gives_nothing),
+		cmocka_unit_test(test_stray_keys_are_found_one_after_the_other),
 		cmocka_unit_test(test_null_is_absent_empty_tilde_or_the_word),
 		cmocka_unit_test(test_every_refusal_has_its_text_and_place),
 		cmocka_unit_test(test_tabs_elsewhere_are_just_white_space),

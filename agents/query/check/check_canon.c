@@ -388,6 +388,13 @@ static char *write_scalar_query(struct canon *canon, const struct sql_expr *expr
 	return write_expr(canon, query, query->outputs[0].expr, factor);
 }
 
+/* Of those that are their arguments under a name. */
+static const char *const plain_names[] = {
+	[SQL_EXPR_SAME] = "same",	  [SQL_EXPR_LIKE] = "like",  [SQL_EXPR_BETWEEN] = "between",
+	[SQL_EXPR_IS_NULL] = "missing",	  [SQL_EXPR_AND] = "and",    [SQL_EXPR_OR] = "or",
+	[SQL_EXPR_NOT] = "not",		  [SQL_EXPR_CASE] = "case",  [SQL_EXPR_EXISTS] = "exists",
+	[SQL_EXPR_COALESCE] = "coalesce", [SQL_EXPR_OTHER] = "other"};
+
 static char *write_kind(struct canon *canon, const struct sql_select *select,
 			const struct sql_expr *expr, double *factor)
 {
@@ -425,30 +432,9 @@ static char *write_kind(struct canon *canon, const struct sql_select *select,
 								.args = expr->args,
 								.arg_count = 2});
 		return write_plain(canon, select, expr, "in");
-	case SQL_EXPR_COALESCE:
-		return write_plain(canon, select, expr, "coalesce");
-	case SQL_EXPR_CASE:
-		return write_plain(canon, select, expr, "case");
-	case SQL_EXPR_LIKE:
-		return write_plain(canon, select, expr, "like");
-	case SQL_EXPR_BETWEEN:
-		return write_plain(canon, select, expr, "between");
-	case SQL_EXPR_IS_NULL:
-		return write_plain(canon, select, expr, "missing");
-	case SQL_EXPR_SAME:
-		return write_plain(canon, select, expr, "same");
-	case SQL_EXPR_AND:
-		return write_plain(canon, select, expr, "and");
-	case SQL_EXPR_OR:
-		return write_plain(canon, select, expr, "or");
-	case SQL_EXPR_NOT:
-		return write_plain(canon, select, expr, "not");
-	case SQL_EXPR_EXISTS:
-		return write_plain(canon, select, expr, "exists");
-	case SQL_EXPR_OTHER:
-		break;
+	default:
+		return write_plain(canon, select, expr, plain_names[expr->kind]);
 	}
-	return write_plain(canon, select, expr, "other");
 }
 
 static char *write_expr(struct canon *canon, const struct sql_select *select,

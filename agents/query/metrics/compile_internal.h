@@ -73,6 +73,7 @@ MUST_CHECK int compiler_find_metric(const struct model *model, const char *name,
 MUST_CHECK int compiler_find_field(const struct model *model, const char *id,
 				   const struct model_field **ret, struct err *err);
 MUST_CHECK int compiler_names(struct compiler *compiler, struct err *err);
+MUST_CHECK int compiler_filter_fields(struct compiler *compiler, struct err *err);
 
 /* compile_measure.c: expressions that the asker wrote. */
 MUST_CHECK int compiler_expressions(struct compiler *compiler, struct err *err);

@@ -199,7 +199,7 @@ static int resolve_dimensions(struct compiler *compiler, struct err *err)
 	return 0;
 }
 
-static int resolve_filters(struct compiler *compiler, struct err *err)
+int compiler_filter_fields(struct compiler *compiler, struct err *err)
 {
 	const struct metric_query *query = compiler->query;
 
@@ -210,6 +210,15 @@ static int resolve_filters(struct compiler *compiler, struct err *err)
 					&compiler->filter_fields[i], err) < 0)
 			return -1;
 	}
+	return 0;
+}
+
+static int resolve_filters(struct compiler *compiler, struct err *err)
+{
+	const struct metric_query *query = compiler->query;
+
+	if (compiler_filter_fields(compiler, err) < 0)
+		return -1;
 	if (query->average_per &&
 	    compiler_find_field(compiler->model, query->average_per, &compiler->per, err) < 0)
 		return -1;

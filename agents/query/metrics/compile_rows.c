@@ -132,14 +132,10 @@ static int read_filters(struct rows *rows, struct dataset_set *set, struct err *
 	struct compiler *compiler = &rows->compiler;
 	const struct metric_query *query = compiler->query;
 
-	compiler->filter_fields =
-		mem_array(query->filter_count + 1, sizeof(*compiler->filter_fields));
-	for (size_t i = 0; i < query->filter_count; i++) {
-		if (compiler_find_field(compiler->model, query->filters[i].field,
-					&compiler->filter_fields[i], err) < 0)
-			return -1;
+	if (compiler_filter_fields(compiler, err) < 0)
+		return -1;
+	for (size_t i = 0; i < query->filter_count; i++)
 		dataset_set_add(set, compiler->filter_fields[i]->dataset);
-	}
 	for (size_t i = 0; i < query->where.count; i++) {
 		if (model_expr_datasets(compiler->model, compiler->where[i], NULL, set, err) < 0)
 			return -1;

@@ -85,19 +85,16 @@ bool source_keys(struct source *source, const struct yaml *map, const char *what
 		 const char *const *keys)
 {
 	size_t before = source->mistake_count;
+	const char *near;
 
 	if (yaml_kind(map) != YAML_MAP) {
 		source_mistake(source, map, "%s is a map of its keys, not %s", what,
 			       kind_words(map));
 		return false;
 	}
-	for (size_t i = 0; i < yaml_len(map); i++) {
+	for (size_t i = 0; (i = yaml_stray_key(map, i, keys, &near)) < yaml_len(map); i++) {
 		const struct yaml *key = yaml_key(map, i);
-		const char *near;
 
-		if (known_key(yaml_text(key), keys))
-			continue;
-		near = nearest_word(yaml_text(key), keys, key_count(keys));
 		if (put_off(yaml_text(key)))
 			source_mistake(source, key,
 				       "%s has a key %s, which the specification has deferred "
@@ -113,16 +110,26 @@ bool source_keys(struct source *source, const struct yaml *map, const char *what
 	return source->mistake_count == before;
 }
 
-const char *source_text(struct source *source, const struct yaml *map, const char *what,
-			const char *key, bool needed)
+/* NULL, with a mistake when it is needed, if the key is not there. */
+static const struct yaml *member(struct source *source, const struct yaml *map, const char *what,
+				 const char *key, bool needed)
 {
 	const struct yaml *node = yaml_get(map, key);
 
-	if (yaml_is_null(node)) {
-		if (needed)
-			source_mistake(source, map, "%s needs %s", what, key);
+	if (!yaml_is_null(node))
+		return node;
+	if (needed)
+		source_mistake(source, map, "%s needs %s", what, key);
+	return NULL;
+}
+
+const char *source_text(struct source *source, const struct yaml *map, const char *what,
+			const char *key, bool needed)
+{
+	const struct yaml *node = member(source, map, what, key, needed);
+
+	if (!node)
 		return NULL;
-	}
 	if (yaml_kind(node) != YAML_SCALAR) {
 		source_mistake(source, node, "%s is a text, not %s", key, kind_words(node));
 		return NULL;
@@ -162,13 +169,10 @@ const char *source_name(struct source *source, const struct yaml *map, const cha
 const struct yaml *source_list(struct source *source, const struct yaml *map, const char *what,
 			       const char *key, bool needed)
 {
-	const struct yaml *node = yaml_get(map, key);
+	const struct yaml *node = member(source, map, what, key, needed);
 
-	if (yaml_is_null(node)) {
-		if (needed)
-			source_mistake(source, map, "%s needs %s", what, key);
+	if (!node)
 		return NULL;
-	}
 	if (yaml_kind(node) != YAML_LIST) {
 		source_mistake(source, node, "%s is a list, not %s", key, kind_words(node));
 		return NULL;
