@@ -62,9 +62,21 @@ bool settle_values(struct draft *draft);
 void add_field_choice(struct json *choices, const struct model_field *field);
 struct fields name_fields(const struct draft *draft); /* usable fields that name rows */
 
-/* plan_metrics.c */
+/* plan_unknown.c */
 bool plan_unknown_words(struct draft *draft);
+
+/* plan_metrics.c */
 bool plan_metrics(struct draft *draft);
+bool metric_is_money(const struct model_metric *metric);
+bool phrase_has_word(const struct sentence *phrase, const struct word *word);
+/* Every word of the items from `at` on occurs in one phrase that names the metric; the metrics of
+ * which that is so. */
+bool partly_named(const struct draft *draft, const struct model_metric *metric, size_t at,
+		  size_t count);
+struct json *partly_named_choices(const struct draft *draft, size_t at, size_t count);
+bool offers(const struct json *choices, const char *value);
+/* The answer to "which metric", when it is one of choices (NULL: any). */
+bool adopt_choice(struct draft *draft, const struct json *choices);
 bool ask_metric(struct draft *draft, struct json *choices, char *text);
 bool metrics_reach(const struct model *model, const struct model_metric *metric,
 		   const struct draft *draft);
@@ -72,6 +84,13 @@ bool metrics_reach(const struct model *model, const struct model_metric *metric,
 /* plan_filters.c */
 bool plan_column(struct draft *draft);
 bool plan_filters(struct draft *draft);
+void add_filter_value(struct metric_query *query, const char *field, enum filter_op op,
+		      const char *value); /* to the values of the same field and operator */
+
+/* plan_numbers.c */
+bool filter_number(struct draft *draft, size_t item);
+
+/* plan_lookup.c */
 bool plan_lookup(struct draft *draft);
 
 /* plan_follow.c */

@@ -213,5 +213,12 @@ MUST_CHECK int compiler_order(const struct compiler *compiler, struct buf *out, 
 
 /* compile_words.c: what the answer says about it. */
 void compiler_words(const struct compiler *compiler, struct compiled_query *compiled);
+char *compiler_period_words(const struct query_period *period); /* the caller's */
+const char *compiler_metric_words(const struct model_metric *metric);
+void compiler_add_once(struct json *list, const char *text);
+/* compile_columns.c, compile_plan.c */
+const char *compiler_bucket_words(enum time_bucket bucket); /* "month" */
+void compiler_columns(const struct compiler *compiler, struct compiled_query *compiled);
+void compiler_plan(const struct compiler *compiler, struct compiled_query *compiled);
 
 #endif

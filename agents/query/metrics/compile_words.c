@@ -1,76 +1,12 @@
 /*
- * What the answer says about a metric query: its columns, its definitions, its plan, and one
+ * What the answer says about a metric query: its definitions, and one
  * sentence that names filters, period, unit and the rules for missing values. Cannot fail.
  */
 #include "agents/query/metrics/compile_internal.h"
 
 #include <string.h>
 
-static const char *keep_text(struct compiled_query *compiled, char *text)
-{
-	struct json *kept = json_new_str(text);
-	const char *result = json_str(kept);
-
-	json_push(compiled->texts, kept);
-	mem_free(text);
-	return result;
-}
-
-static const char *copy_text(struct compiled_query *compiled, const char *text)
-{
-	return text ? keep_text(compiled, mem_str(text)) : NULL;
-}
-
-static const char *dimension_type(const struct compiled_dimension *dimension)
-{
-	if (dimension->bucket == BUCKET_DAY || dimension->bucket == BUCKET_WEEK)
-		return "date";
-	if (dimension->bucket != BUCKET_NONE || !dimension->field)
-		return "text";
-	switch (dimension->field->type) {
-	case TYPE_INTEGER:
-	case TYPE_BOOLEAN:
-		return "integer";
-	case TYPE_DECIMAL:
-		return "decimal";
-	case TYPE_TIME:
-		return "date";
-	case TYPE_STRING:
-	case TYPE_UNKNOWN:
-		break;
-	}
-	return "text";
-}
-
-static const char *bucket_words(enum time_bucket bucket)
-{
-	return bucket == BUCKET_FISCAL_QUARTER ? "fiscal quarter"
-	       : bucket == BUCKET_FISCAL_YEAR  ? "fiscal year"
-					       : time_bucket_name(bucket);
-}
-
-static struct column_info dimension_column(const struct compiled_dimension *dimension,
-					   struct compiled_query *compiled)
-{
-	const struct model_field *field = dimension->field;
-	const char *bucket = bucket_words(dimension->bucket);
-	struct column_info info = {
-		.name = copy_text(compiled, dimension->name),
-		.label = copy_text(compiled, bucket ? bucket : field->label),
-		.role = COLUMN_DIMENSION,
-		.field = copy_text(compiled, field ? field->id : QUERY_TIME),
-		.bucket = dimension->bucket,
-		.type = dimension_type(dimension),
-	};
-
-	if (field)
-		info.unit = copy_text(compiled, field->unit);
-	if (field && field->description[0])
-		info.definition = copy_text(compiled, field->description);
-	return info;
-}
-
-static char *period_words(const struct query_period *period)
+char *compiler_period_words(const struct query_period *period)
 {
 	if (!period->to[0])
 		return mem_format("from %s", period->from);
@@ -79,79 +15,9 @@ static char *period_words(const struct query_period *period)
 	return mem_format("%s to before %s", period->from, period->to);
 }
 
-static char *output_label(const struct compiler *compiler, const struct output_column *column)
-{
-	const char *label = column->metric->label;
-	const struct query_period *before = &compiler->query->compare;
-
-	if (column->role == COLUMN_PREVIOUS && compiler->query->stepwise)
-		return mem_format("%s, the %s before", label,
-				  time_bucket_name(compiler_step(compiler)->bucket));
-	switch (column->role) {
-	case COLUMN_DIMENSION:
-		break;
-	case COLUMN_METRIC:
-		if (compiler->per)
-			return mem_format("average %s per %s", label, compiler->per->label);
-		break;
-	case COLUMN_PREVIOUS: {
-		CLEANUP(mem_freep) char *dates = period_words(before);
-
-		return mem_format("%s, %s", label, before->label ? before->label : dates);
-	}
-	case COLUMN_CHANGE:
-		return mem_format("change of %s", label);
-	case COLUMN_CHANGE_PERCENT:
-		return mem_format("change of %s in percent", label);
-	case COLUMN_SHARE:
-		return mem_format("share of %s", label);
-	case COLUMN_RUNNING:
-		return mem_format("running total of %s", label);
-	}
-	return mem_str(label);
-}
-
-static const char *metric_words(const struct model_metric *metric)
+const char *compiler_metric_words(const struct model_metric *metric)
 {
 	return metric->description[0] ? metric->description : metric->definition;
-}
-
-static struct column_info output_column(const struct compiler *compiler,
-					const struct output_column *column,
-					struct compiled_query *compiled)
-{
-	const struct model_metric *metric = column->metric;
-	bool percent = column->role == COLUMN_CHANGE_PERCENT || column->role == COLUMN_SHARE;
-	bool whole = !percent && !compiler->per && metric->exact && metric->scale == 1;
-	bool difference = column->role == COLUMN_CHANGE || column->role == COLUMN_CHANGE_PERCENT;
-
-	return (struct column_info){
-		.name = keep_text(compiled, compiler_output_name(compiler, column)),
-		.label = keep_text(compiled, output_label(compiler, column)),
-		.role = column->role,
-		.metric = copy_text(compiled, metric->name),
-		.unit = percent ? "%" : copy_text(compiled, metric->unit),
-		.type = whole ? "integer" : "decimal",
-		.decimals = compiler_decimals(compiler, column),
-		.non_negative = metric->non_negative && !difference,
-		.definition = copy_text(compiled, metric_words(metric)),
-	};
-}
-
-static void add_columns(const struct compiler *compiler, struct compiled_query *compiled)
-{
-	struct output_column column;
-	size_t count = compiler->dimension_count;
-
-	for (size_t i = 0; compiler_output(compiler, i, &column); i++)
-		count++;
-	compiled->columns = mem_array(count + 1, sizeof(*compiled->columns));
-	for (size_t i = 0; i < compiler->dimension_count; i++)
-		compiled->columns[compiled->column_count++] =
-			dimension_column(&compiler->dimensions[i], compiled);
-	for (size_t i = 0; compiler_output(compiler, i, &column); i++)
-		compiled->columns[compiled->column_count++] =
-			output_column(compiler, &column, compiled);
 }
 
 static void add_value(const struct json *value, struct buf *out)
@@ -194,7 +60,7 @@ static bool has_text(const struct json *list, const char *text)
 	return false;
 }
 
-static void add_once(struct json *list, const char *text)
+void compiler_add_once(struct json *list, const char *text)
 {
 	if (text && !has_text(list, text))
 		json_push_str(list, text);
@@ -215,7 +81,7 @@ static void condition_words(const struct compiler *compiler, struct json *list)
 				  metric ? metric->label : condition->metric, verbs[condition->op],
 				  condition->value, metric && metric->unit ? " " : "",
 				  metric && metric->unit ? metric->unit : "");
-		add_once(list, text);
+		compiler_add_once(list, text);
 	}
 }
 
@@ -239,7 +105,7 @@ static struct json *metric_json(const struct model_metric *metric)
 
 	json_set_str(json, "name", metric->name);
 	json_set_str(json, "label", metric->label);
-	json_set_str(json, "definition", metric_words(metric));
+	json_set_str(json, "definition", compiler_metric_words(metric));
 	if (metric->filter_words)
 		json_set_str(json, "filter", metric->filter_words);
 	if (metric->unit)
@@ -255,7 +121,7 @@ static void part_filters(const struct part *part, struct json *list)
 	bool alone = part->one_filter && compiler->part_count == 1;
 
 	for (size_t i = 0; i < part->counted.count; i++)
-		add_once(list, part->counted.items[i]->filter_words);
+		compiler_add_once(list, part->counted.items[i]->filter_words);
 	for (size_t i = 0; i < part->atom_count; i++) {
 		CLEANUP(mem_freep) char *own = NULL;
 		const struct model_metric *metric = part->atoms[i];
@@ -264,7 +130,7 @@ static void part_filters(const struct part *part, struct json *list)
 			continue;
 		own = alone ? mem_str(metric->filter_words)
 			    : mem_format("%s: %s", metric->label, metric->filter_words);
-		add_once(list, own);
+		compiler_add_once(list, own);
 	}
 }
 
@@ -279,12 +145,12 @@ static struct json *all_filters(const struct compiler *compiler)
 		CLEANUP(buf_clear) struct buf words = BUF_INIT;
 
 		filter_words(&compiler->query->filters[i], compiler->filter_fields[i], &words);
-		add_once(list, buf_str(&words));
+		compiler_add_once(list, buf_str(&words));
 	}
 	for (size_t i = 0; i < compiler->query->where.count; i++)
-		add_once(list, compiler->query->where.items[i]);
+		compiler_add_once(list, compiler->query->where.items[i]);
 	for (size_t i = 0; i < compiler->query->having.count; i++)
-		add_once(list, compiler->query->having.items[i]);
+		compiler_add_once(list, compiler->query->having.items[i]);
 	condition_words(compiler, list);
 	return list;
 }
@@ -302,7 +168,7 @@ static void add_part_rules(const struct part *part, struct json *list)
 					  atom->snapshot->label);
 		else if (atom->per)
 			text = mem_format("%s taken per %s first", atom->label, atom->per->label);
-		add_once(list, text);
+		compiler_add_once(list, text);
 	}
 	if (part->linked) {
 		CLEANUP(mem_freep)
@@ -310,10 +176,10 @@ static void add_part_rules(const struct part *part, struct json *list)
 					"groups may add up to more than the whole",
 					part->base->label);
 
-		add_once(list, text);
+		compiler_add_once(list, text);
 	}
 	if (part->compiler->query->top.count > 0)
-		add_once(list, "ties are shown together");
+		compiler_add_once(list, "ties are shown together");
 }
 
 /* Rules for missing values, as far as this query meets them. */
@@ -322,7 +188,7 @@ static struct json *all_missing(const struct compiler *compiler)
 	struct json *list = json_array();
 
 	for (size_t i = 0; i < compiler->metric_count; i++)
-		add_once(list, compiler->metrics[i]->missing_words);
+		compiler_add_once(list, compiler->metrics[i]->missing_words);
 	for (size_t i = 0; i < compiler->dimension_count; i++) {
 		const struct model_field *field = compiler->dimensions[i].field;
 		CLEANUP(mem_freep) char *text = NULL;
@@ -330,7 +196,7 @@ static struct json *all_missing(const struct compiler *compiler)
 		if (!field || !field->missing)
 			continue;
 		text = mem_format("missing %s %s", field->label, field->missing);
-		add_once(list, text);
+		compiler_add_once(list, text);
 	}
 	if (compiler->per) {
 		CLEANUP(mem_freep)
@@ -338,13 +204,13 @@ static struct json *all_missing(const struct compiler *compiler)
 					strchr("aeiouAEIOU", compiler->per->label[0]) ? "an" : "a",
 					compiler->per->label);
 
-		add_once(list, text);
+		compiler_add_once(list, text);
 	}
 	for (size_t i = 0; i < compiler->query->condition_count; i++) {
 		enum filter_op op = compiler->query->conditions[i].op;
 
 		if (op == OP_LESS || op == OP_AT_MOST || op == OP_NOT)
-			add_once(list, "groups without any rows are not shown");
+			compiler_add_once(list, "groups without any rows are not shown");
 	}
 	for (size_t i = 0; i < compiler->part_count; i++)
 		add_part_rules(&compiler->parts[i], list);
@@ -400,14 +266,14 @@ static void add_period_words(const struct compiler *compiler, struct buf *out)
 
 	if (!query->period.set)
 		return;
-	now = period_words(&query->period);
+	now = compiler_period_words(&query->period);
 	buf_add_str(out, out->len ? ", " : "");
 	if (date != NULL && several_dates(date->dataset))
 		buf_addf(out, "%s ", date->label);
 	buf_add_str(out, now);
 	if (!query->compare.set)
 		return;
-	before = period_words(&query->compare);
+	before = compiler_period_words(&query->compare);
 	buf_addf(out, " against %s", before);
 }
 
@@ -436,7 +302,7 @@ static void add_unit_words(const struct compiler *compiler, struct buf *out)
 	CLEANUP(json_freep) struct json *units = json_array();
 
 	for (size_t i = 0; i < compiler->metric_count; i++)
-		add_once(units, compiler->metrics[i]->unit);
+		compiler_add_once(units, compiler->metrics[i]->unit);
 	join_texts(units, out);
 }
 
@@ -466,91 +332,18 @@ static void add_words(const struct compiler *compiler, struct compiled_query *co
 	compiled->words = words;
 }
 
-static void add_grain(const struct compiler *compiler, struct json *plan)
-{
-	CLEANUP(buf_clear) struct buf grain = BUF_INIT;
-
-	if (compiler->dimension_count == 0)
-		buf_add_str(&grain, "one row in all");
-	for (size_t i = 0; i < compiler->dimension_count; i++) {
-		const char *bucket = bucket_words(compiler->dimensions[i].bucket);
-
-		buf_addf(&grain, "%s%s", i == 0 ? "one row = one " : " and ",
-			 bucket ? bucket : compiler->dimensions[i].field->label);
-	}
-	json_set_str(plan, "grain", buf_str(&grain));
-}
-
-static void part_risk(const struct part *part, const char *head, struct buf *risk)
-{
-	size_t near = 0, far = 0;
-
-	buf_addf(risk, "%s %s", head, part->base->table);
-	if (part->joined.count == 1)
-		buf_add_str(risk, " alone");
-	for (size_t i = 1; i < part->joined.count; i++) {
-		if (!part->joins[i].far)
-			buf_addf(risk, "%s%s",
-				 near++ == 0 ? ", each with at most one row of " : ", ",
-				 part->joined.items[i]->table);
-	}
-	for (size_t i = 1; i < part->joined.count; i++) {
-		if (part->joins[i].far)
-			buf_addf(risk, "%s%s",
-				 far++ == 0 ? ", counted once in each group found over " : ", ",
-				 part->joined.items[i]->table);
-	}
-}
-
-static void add_risk(const struct compiler *compiler, struct json *plan)
-{
-	CLEANUP(buf_clear) struct buf risk = BUF_INIT;
-
-	for (size_t i = 0; i < compiler->part_count; i++) {
-		if (i > 0)
-			buf_add_str(&risk, "; added up apart, ");
-		part_risk(&compiler->parts[i], i == 0 ? "none: rows of" : "rows of", &risk);
-	}
-	json_set_str(plan, "fanout_risk", buf_str(&risk));
-}
-
-static void add_plan(const struct compiler *compiler, struct compiled_query *compiled)
-{
-	struct json *plan = json_object(), *tables = json_array(), *metrics = json_array();
-	CLEANUP(buf_clear) struct buf definition = BUF_INIT;
-
-	for (size_t p = 0; p < compiler->part_count; p++) {
-		for (size_t i = 0; i < compiler->parts[p].joined.count; i++)
-			add_once(tables, compiler->parts[p].joined.items[i]->table);
-	}
-	for (size_t i = 0; i < compiler->metric_count; i++) {
-		json_push_str(metrics, compiler->metrics[i]->name);
-		buf_addf(&definition, "%s%s: %s", i ? "; " : "", compiler->metrics[i]->name,
-			 metric_words(compiler->metrics[i]));
-	}
-	json_set(plan, "tables", tables);
-	add_grain(compiler, plan);
-	json_set_str(plan, "metric_definition",
-		     definition.len ? buf_str(&definition)
-				    : "a list of what occurs, nothing counted");
-	add_risk(compiler, plan);
-	json_set(plan, "metrics", metrics);
-	json_set_str(plan, "dataset", compiler->parts[0].base->name);
-	compiled->plan = plan;
-}
-
 void compiler_words(const struct compiler *compiler, struct compiled_query *compiled)
 {
 	compiled->texts = json_array();
 	compiled->definitions = json_array();
-	add_columns(compiler, compiled);
+	compiler_columns(compiler, compiled);
 	add_words(compiler, compiled);
-	add_plan(compiler, compiled);
+	compiler_plan(compiler, compiled);
 	for (size_t i = 0; i < compiler->metric_count; i++) {
 		struct json *item = json_object();
 
 		json_set_str(item, "metric", compiler->metrics[i]->name);
-		json_set_str(item, "definition", metric_words(compiler->metrics[i]));
+		json_set_str(item, "definition", compiler_metric_words(compiler->metrics[i]));
 		json_set_str(item, "source", compiler->metrics[i]->at);
 		json_push(compiled->definitions, item);
 	}

@@ -169,6 +169,7 @@ MUST_CHECK int metric_query_from_json(const struct json *json, struct metric_que
 				      struct err *err);
 
 const char *time_bucket_name(enum time_bucket bucket); /* "month"; NULL for BUCKET_NONE */
+const char *query_nulls_name(enum query_nulls nulls); /* "first", "last"; NULL as usual */
 const char *filter_op_name(enum filter_op op);	       /* "=", "not", ">=", ..., "missing" */
 bool time_bucket_from_name(const char *name, enum time_bucket *ret_bucket);
 

@@ -25,6 +25,25 @@ struct model {
 void *model_keep(struct model *model, void *memory);
 struct expr *model_keep_expr(struct model *model, struct expr *expr);
 
+/* model_read.c: members of the model's JSON. A list that is not there has no items; an optional
+ * expression that is not there is NULL. Errors name the key. */
+const char *model_text_or(const struct json *json, const char *key, const char *fallback);
+MUST_CHECK int model_read_items(const struct json *json, const char *key,
+				const struct json **ret_list, struct err *err);
+MUST_CHECK int model_words_of(struct model *model, const struct json *list, struct words *ret_words,
+			      struct err *err);
+MUST_CHECK int model_read_words(struct model *model, const struct json *json, const char *key,
+				struct words *ret_words, struct err *err);
+MUST_CHECK int model_read_expr(struct model *model, const struct json *json, const char *key,
+			       const struct expr **ret_expr, struct err *err);
+MUST_CHECK int model_read_optional_expr(struct model *model, const struct json *json,
+					const char *key, const struct expr **ret_expr,
+					struct err *err);
+/* model_datasets.c, model_metrics.c */
+MUST_CHECK int model_read_dataset(struct model *model, const struct json *json,
+				  struct model_dataset *dataset, struct err *err);
+MUST_CHECK int model_read_metrics(struct model *model, struct err *err);
+
 /* What a column in an expression stands for. */
 struct model_ref {
 	const struct model_dataset *dataset;

@@ -41,6 +41,8 @@ const struct yaml *source_expression(struct source *source, const struct yaml *m
 				     const char *what);
 /* Sets "at", file:line of the node, and "column". */
 void source_place(struct json *out, const struct yaml *node);
+void source_set_text(struct json *out, const char *key, const char *text); /* unless NULL */
+void source_set_taken(struct json *out, const char *key, char *text);	   /* text is taken */
 char *source_label(const char *name); /* "net_sales" -> "net sales" */
 
 /* The extension of vendor WRIT: a JSON object checked against the table of keys. */

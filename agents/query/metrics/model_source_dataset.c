@@ -17,18 +17,6 @@ static const char *text_of(const struct json *extension, const char *key)
 	return json_get_str(extension, key);
 }
 
-static void set_text(struct json *out, const char *key, const char *text)
-{
-	if (text)
-		json_set_str(out, key, text);
-}
-
-static void set_taken(struct json *out, const char *key, char *text)
-{
-	json_set_str(out, key, text);
-	mem_free(text);
-}
-
 /* Distinct "table.column" of an expression over one table. */
 struct own_reads {
 	struct source *source;
@@ -191,9 +179,9 @@ static void field_extension(struct source *source, const struct yaml *map, const
 	if (label)
 		json_set_str(field, "label", label);
 	else
-		set_taken(field, "label", source_label(name));
-	set_text(field, "unit", text_of(extension, "unit"));
-	set_text(field, "missing", text_of(extension, "missing"));
+		source_set_taken(field, "label", source_label(name));
+	source_set_text(field, "unit", text_of(extension, "unit"));
+	source_set_text(field, "missing", text_of(extension, "missing"));
 	json_set_bool(field, "names_row", json_get_bool(extension, "names_row", false));
 	json_set_str(field, "time_format", format ? format : "text");
 	if (json_get_bool(extension, "instant", false)) {
@@ -228,7 +216,8 @@ static struct json *read_field(struct source *source, const struct yaml *map, co
 	json_set_str(field, "name", name);
 	type = field_type(source, map);
 	IGNORE(!source_text(source, map, "a field", "label", false), "a category, not used here");
-	set_text(field, "description", source_text(source, map, "a field", "description", false));
+	source_set_text(field, "description",
+			source_text(source, map, "a field", "description", false));
 	json_set(field, "synonyms", source_synonyms(source, map, "a field"));
 	field_roles(source, map, type, field);
 	field_extension(source, map, name, field);
@@ -405,9 +394,9 @@ static void dataset_extension(struct source *source, const struct yaml *map, str
 	if (label)
 		json_set_str(dataset, "label", label);
 	else
-		set_taken(dataset, "label", source_label(json_get_str(dataset, "name")));
-	set_text(dataset, "grain", text_of(extension, "grain"));
-	set_text(dataset, "time", text_of(extension, "time"));
+		source_set_taken(dataset, "label", source_label(json_get_str(dataset, "name")));
+	source_set_text(dataset, "grain", text_of(extension, "grain"));
+	source_set_text(dataset, "time", text_of(extension, "time"));
 	dataset_filter(source, node, extension, dataset);
 }
 
@@ -454,8 +443,8 @@ struct json *source_dataset(struct source *source, const struct yaml *map)
 	dataset = json_object();
 	json_set_str(dataset, "name", name);
 	json_set_str(dataset, "table", table);
-	set_text(dataset, "description",
-		 source_text(source, map, "a dataset", "description", false));
+	source_set_text(dataset, "description",
+			source_text(source, map, "a dataset", "description", false));
 	json_set(dataset, "synonyms", source_synonyms(source, map, "a dataset"));
 	json_set(dataset, "primary_key",
 		 source_texts(source, map, "a dataset", "primary_key", false));

@@ -395,3 +395,15 @@ struct expr *source_parse(struct source *source, const struct yaml *node, const 
 		       offset + 1, text);
 	return NULL;
 }
+
+void source_set_text(struct json *out, const char *key, const char *text)
+{
+	if (text)
+		json_set_str(out, key, text);
+}
+
+void source_set_taken(struct json *out, const char *key, char *text)
+{
+	json_set_str(out, key, text);
+	mem_free(text);
+}
