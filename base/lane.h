@@ -36,5 +36,8 @@ void lane_close(struct lane *lane); /* NULL is fine; no callback afterwards */
 /* The same message, blocking until acknowledged, from a process without a loop (the supervisor only
  * ever sends). message and fd are lent. After an error the lane is out of step: close it. */
 MUST_CHECK int lane_send_blocking(int lane_fd, const struct json *message, int fd, struct err *err);
+/* The same for at most wait_ms. */
+MUST_CHECK int lane_send_within(int lane_fd, const struct json *message, int fd, int64_t wait_ms,
+				struct err *err);
 
 #endif

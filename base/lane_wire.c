@@ -109,22 +109,27 @@ static int64_t mono_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static int wait_for(int lane_fd, short events, int64_t deadline_ms, struct err *err)
+struct patience {
+	int64_t wait_ms;
+	int64_t deadline_ms;
+};
+
+static int wait_for(int lane_fd, short events, const struct patience *patience, struct err *err)
 {
 	struct pollfd wanted = {.fd = lane_fd, .events = events};
-	int64_t left = deadline_ms - mono_ms();
+	int64_t left = patience->deadline_ms - mono_ms();
 	int ready;
 
 	ready = poll(&wanted, 1, left > 0 ? (int)left : 0);
 	if (ready == 0)
-		return err_set(err, ERR_TIMEOUT, "the peer did not deal with it in %u ms",
-			       LANE_ACK_MS);
+		return err_set(err, ERR_TIMEOUT, "the peer did not deal with it in %lld ms",
+			       (long long)patience->wait_ms);
 	if (ready < 0 && errno != EINTR)
 		return err_errno(err, "poll");
 	return 0;
 }
 
-static int await_ack(int lane_fd, int64_t deadline_ms, struct err *err)
+static int await_ack(int lane_fd, const struct patience *patience, struct err *err)
 {
 	char bytes[2];
 	int fd = -1;
@@ -132,7 +137,7 @@ static int await_ack(int lane_fd, int64_t deadline_ms, struct err *err)
 
 	while ((len = lane_wire_receive(lane_fd, bytes, sizeof(bytes), &fd, err)) ==
 	       LANE_WIRE_AGAIN)
-		if (wait_for(lane_fd, POLLIN, deadline_ms, err) < 0)
+		if (wait_for(lane_fd, POLLIN, patience, err) < 0)
 			return -1;
 	fd_closep(&fd);
 	if (len < 0)
@@ -144,9 +149,9 @@ static int await_ack(int lane_fd, int64_t deadline_ms, struct err *err)
 	return 0;
 }
 
-static int send_and_wait(int lane_fd, const struct buf *line, int fd, struct err *err)
+static int send_and_wait(int lane_fd, const struct buf *line, int fd,
+			 const struct patience *patience, struct err *err)
 {
-	int64_t deadline_ms = mono_ms() + LANE_ACK_MS;
 	size_t done = 0;
 
 	while (done < line->len) {
@@ -155,20 +160,27 @@ static int send_and_wait(int lane_fd, const struct buf *line, int fd, struct err
 
 		if (sent < 0)
 			return -1;
-		if (sent == 0 && wait_for(lane_fd, POLLOUT, deadline_ms, err) < 0)
+		if (sent == 0 && wait_for(lane_fd, POLLOUT, patience, err) < 0)
 			return -1;
 		done += (size_t)sent;
 	}
-	return await_ack(lane_fd, deadline_ms, err);
+	return await_ack(lane_fd, patience, err);
 }
 
 int lane_send_blocking(int lane_fd, const struct json *message, int fd, struct err *err)
 {
+	return lane_send_within(lane_fd, message, fd, LANE_ACK_MS, err);
+}
+
+int lane_send_within(int lane_fd, const struct json *message, int fd, int64_t wait_ms,
+		     struct err *err)
+{
+	struct patience patience = {wait_ms, mono_ms() + wait_ms};
 	struct buf line = BUF_INIT;
 	int result = lane_wire_line(message, &line, err);
 
 	if (result == 0)
-		result = send_and_wait(lane_fd, &line, fd, err);
+		result = send_and_wait(lane_fd, &line, fd, &patience, err);
 	buf_clear(&line);
 	return result < 0 ? err_wrap(err, "lane") : 0;
 }
