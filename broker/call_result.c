@@ -208,10 +208,10 @@ static void take_success(struct call *call, const struct json *result)
 
 void call_take_result(struct call *call, const struct json *result, const struct err *err)
 {
+	/* A connector that is there ends what takes too long, and says so. */
 	if (err != NULL && err->kind == ERR_TIMEOUT)
-		call_note_failure(call, "limit", "time", "ask something narrower",
-				  "the call took longer than %lld ms",
-				  (long long)call->limits.time_ms);
+		call_note_failure(call, "unavailable", "connector_silent", "try again later",
+				  "the connector of %s does not answer", call->database);
 	else if (err != NULL && err->kind == ERR_DENIED)
 		call_note_failure(call, "token", "token_denied", "call token.issue", "%s",
 				  err->text);

@@ -181,8 +181,8 @@ static void on_prepared(void *data, const struct json *result, const struct err 
 		call->epoch = token_store_epoch(call->broker->store);
 		call_go(call, CALL_DECIDED);
 	} else if (err != NULL && err->kind == ERR_TIMEOUT) {
-		call_refuse(call, "limit", "prepare_time", "write a simpler statement",
-			    "preparing the statement took too long");
+		call_refuse(call, "unavailable", "connector_silent", "try again later",
+			    "the connector of %s does not answer", call->database);
 	} else if (err != NULL) {
 		call_refuse(call, "unavailable", "connector", "try again later",
 			    "the source %s cannot be asked: %s", call->database, err->text);

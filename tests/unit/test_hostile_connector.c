@@ -238,10 +238,13 @@ static void test_one_that_never_answers_is_given_up(void **state)
 	while (slot == NULL && time(NULL) - before < 10)
 		fx_settle(fx);
 	assert_non_null(slot);
-	assert_string_equal(json_get_str(json_get(slot, "result"), "rejected_by"), "limit");
+	assert_string_equal(json_get_str(json_get(slot, "result"), "rejected_by"), "unavailable");
+	assert_string_equal(json_get_str(json_get(slot, "result"), "error"),
+			    "the connector of sales does not answer");
 	json_free(slot);
 	record = fx_record(fx, EV_TOOL_RESULT);
 	assert_string_equal(json_get_str(record, REC_STATUS), "error");
+	assert_string_equal(json_get_str(record, REC_CODE), "connector_silent");
 	json_free(record);
 	fx->connector_mute = NULL;
 	check_others_work(fx);
