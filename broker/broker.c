@@ -22,10 +22,11 @@ bool broker_log_works(const struct broker *broker, struct err *ret_why)
 		err_set(ret_why, ERR_UNAVAILABLE, "the audit log is not open");
 		return false;
 	}
-	if (!audit_stopped(broker->audit, ret_why))
-		return true;
-	err_wrap(ret_why, "the audit log has stopped");
-	return false;
+	if (audit_stopped(broker->audit, ret_why)) {
+		err_wrap(ret_why, "the audit log has stopped");
+		return false;
+	}
+	return !signer_client_away(broker->signer, ret_why);
 }
 
 static void on_connector_request(void *self, const struct connector *connector, const char *method)

@@ -30,6 +30,7 @@
 #include "broker/handles.h"
 #include "broker/limiter.h"
 #include "broker/signer_client.h"
+#include "broker/restarts.h"
 #include "broker/sinks.h"
 #include "broker/timer.h"
 #include "broker/token_cache.h"
@@ -174,6 +175,7 @@ struct broker {
 	bool reloading; /* see reload.c */
 	bool reload_again;
 	struct config *config;
+	struct restarts restarts; /* of other programs */
 	struct policy_reloads reloads;
 	struct policy_shadow shadow;
 	struct token_store *store;

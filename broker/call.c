@@ -95,6 +95,7 @@ static void check_token(struct call *call)
 	struct err err;
 
 	if (!broker_log_works(call->broker, &err)) {
+		call->log_waits = true;
 		call_refuse(call, "unavailable", "log", "tell the operator", "%s", err.text);
 		return;
 	}
@@ -209,6 +210,8 @@ static void await_durable(struct call *call)
 		last = call->outcome;
 	if (last == TRAIL_NONE)
 		last = call->intent;
+	if (call->log_waits) /* it may take long, and nothing is told but the refusal */
+		last = call->intent = call->outcome = TRAIL_NONE;
 	if (last == TRAIL_NONE) { /* there is no record to wait for, and call->by says why */
 		call_go(call, CALL_REPLIED);
 		return;

@@ -59,6 +59,7 @@ struct call {
 	struct limiter_hold *hold;
 
 	/* a refusal or a failure; NULL by: none */
+	bool log_waits; /* refused because of it, with a record that nobody waits for */
 	const char *by;
 	char *error;
 	char *hint;

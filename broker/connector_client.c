@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "broker/probe.h"
+
 static void close_channel(struct connector *connector, const struct err *why)
 {
 	struct channel *channel = TAKE(connector->channel);
@@ -22,6 +24,8 @@ static void on_request(struct channel *channel, void *owner, int64_t id, const c
 	struct err err;
 
 	(void)params;
+	if (id == 0 && strcmp(method, "pong") == 0 && probe_answer(&connector->probe_fd))
+		return;
 	err_set(&err, ERR_DENIED, "a connector may not call anything");
 	if (id > 0)
 		channel_fail(channel, id, &err, NULL);
@@ -47,6 +51,7 @@ void connectors_clear(struct connectors *connectors)
 		struct connector *connector = connectors->items[--connectors->count];
 
 		channel_close(TAKE(connector->channel));
+		fd_closep(&connector->probe_fd);
 		mem_free(connector);
 	}
 }
@@ -66,6 +71,7 @@ static struct connector *connector_new(struct connectors *connectors, const char
 
 	snprintf(connector->name, sizeof(connector->name), "%s", name);
 	connector->list = connectors;
+	connector->probe_fd = PROBE_NONE;
 	connectors->items[connectors->count++] = connector;
 	return connector;
 }
@@ -145,4 +151,13 @@ void connector_tell(struct connector *connector, const char *method, struct json
 	if (channel_call(connector->channel, method, params, CONNECTOR_GRACE_MS, on_told, NULL) ==
 	    0)
 		return; /* it is ending: nothing is left to tell */
+}
+
+void connector_probe(struct connector *connector, int fd)
+{
+	probe_keep(&connector->probe_fd, fd);
+	if (connector->channel != NULL)
+		channel_notify(connector->channel, "ping", NULL);
+	else
+		probe_keep(&connector->probe_fd, PROBE_NONE);
 }

@@ -22,6 +22,7 @@ struct connector {
 	char name[CONNECTOR_NAME_MAX + 1];
 	char kind[CONNECTOR_NAME_MAX + 1];
 	struct channel *channel; /* NULL: dead */
+	int probe_fd;		 /* broker/probe.h; PROBE_NONE: nobody asked */
 	struct connectors *list;
 };
 
@@ -49,5 +50,8 @@ MUST_CHECK int connector_call(struct connector *connector, const char *method, s
 			      int64_t timeout_ms, channel_done *done, void *data, struct err *err);
 /* A request whose answer nobody needs: cancel, drop. Nothing happens when it is dead. */
 void connector_tell(struct connector *connector, const char *method, struct json *params);
+/* Asks it for a sign of life (ping, pong: notifications, so that no call is waited for); takes fd.
+ */
+void connector_probe(struct connector *connector, int fd);
 
 #endif

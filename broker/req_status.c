@@ -57,7 +57,9 @@ static struct json *audit_status(const struct broker *broker)
 	if (broker_log_works(broker, &why)) {
 		json_set_str(audit, "state", "open");
 	} else {
-		json_set_str(audit, "state", "stopped");
+		bool waits = broker->audit != NULL && !audit_stopped(broker->audit, NULL);
+
+		json_set_str(audit, "state", waits ? "waiting" : "stopped");
 		json_set_str(audit, "reason", why.text);
 	}
 	return audit;
@@ -101,6 +103,8 @@ void req_status(struct peer *peer, int64_t id, const struct json *params)
 	if (broker->sinks.count > 0)
 		json_set(result, "sinks", sinks_status(&broker->sinks));
 	json_set_str(result, "signer", signer_client_up(broker->signer) ? "up" : "down");
+	if (broker->restarts.count > 0)
+		json_set(result, "restarts", restarts_status(&broker->restarts));
 	json_set_int(result, "sessions", (int64_t)broker->session_count);
 	json_set_int(result, "calls", (int64_t)broker->calls.live);
 	json_set(result, "sandbox", sandbox);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "broker/call.h"
 #include "broker/peer.h"
+#include "broker/probe.h"
 #include "broker/reload.h"
 #include "broker/retention.h"
 #include "broker/session.h"
@@ -73,6 +74,7 @@ static void begin_closing(struct broker *broker)
 	struct audit *audit;
 
 	broker->phase = PHASE_CLOSING;
+	signer_client_hurry(broker->signer);
 	retention_stop(broker);
 	timer_stop(TAKE(broker->stop_timer));
 	sessions_close_all(broker, "service_stop");
@@ -310,10 +312,18 @@ static void on_refused(struct broker *broker, const char *why)
 	reload_refused(broker, &err);
 }
 
+static int on_probe(struct broker *broker, const struct json *message, int fd, struct err *err)
+{
+	if (broker->phase < PHASE_STOPPING)
+		return probe_start(broker, message, fd, err);
+	fd_closep(&fd);
+	return 0;
+}
+
 static void on_control_message(struct lane *lane, void *owner, const struct json *message, int fd)
 {
-	static const char *const members[] = {"attach",	 "name", "kind", "reload",
-					      "refused", "stop", NULL};
+	static const char *const members[] = {"attach", "name",	 "kind",  "reload", "refused",
+					      "stop",	"probe", "ended", "why",    NULL};
 	struct broker *broker = owner;
 	CLEANUP(fd_closep) int owned = fd;
 	struct err err;
@@ -326,6 +336,12 @@ static void on_control_message(struct lane *lane, void *owner, const struct json
 		owned = -1;
 		if (attach(broker, message, fd, &err) < 0)
 			log_error("control: %s", err.text);
+	} else if (json_get_str(message, "probe") != NULL) {
+		owned = -1;
+		if (on_probe(broker, message, fd, &err) < 0)
+			log_error("control: %s", err.text);
+	} else if (json_get_str(message, "ended") != NULL) {
+		restarts_add(&broker->restarts, broker->now_us(), message);
 	} else if (json_get_bool(message, "reload", false)) {
 		reload_start(broker);
 	} else if (json_get_str(message, "refused") != NULL) {

@@ -2,16 +2,18 @@
  * One request struct per call; a request waits in a list until the signer is up, then crosses the
  * channel.
  *
- * What can fail: the signer is absent, slow, or answers something else than promised. All of it is
- * an error for the caller, who denies. A request whose signer ended before it answered waits for
+ * What can fail: the signer is absent, or answers something else than promised. Both are an error
+ * for the caller, who denies. A request whose signer ended, or hung, before it answered waits for
  * the next one like any other: nothing was made of an answer that nobody got, and a new signer
  * takes no head before head.resume has shown that it goes on with the same history.
  */
 #include "broker/signer_client.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/crypto.h"
+#include "broker/probe.h"
 #include "broker/timer.h"
 
 #define TRIES_MAX 3 /* a request that ends each signer it meets ends no more of them */
@@ -38,6 +40,10 @@ struct signer_client {
 	struct signer_public keys;
 	struct request *waiting; /* in order */
 	int log_deaths;		 /* signers that ended with a request of the log, in a row */
+	uint64_t signers;	 /* attached so far */
+	uint64_t counted;	 /* the last of them in log_deaths */
+	bool hurries;
+	uint64_t away_since_ms;	 /* of the loop; while state is not SIGNER_UP */
 };
 
 static void request_free(struct request *request)
@@ -74,6 +80,18 @@ static void on_waited(void *data)
 	request_fail(request, &err);
 }
 
+static bool is_of_the_log(const struct request *request)
+{
+	return strcmp(request->method, "head.sign") == 0 ||
+	       strcmp(request->method, "epoch.roll") == 0;
+}
+
+static uint64_t wait_ms(const struct request *request)
+{
+	return is_of_the_log(request) && !request->client->hurries ? SIGNER_AWAY_MS
+								   : SIGNER_WAIT_MS;
+}
+
 /* Behind those that wait already: they were sent before it. */
 static void wait_for_signer(struct request *request)
 {
@@ -83,32 +101,66 @@ static void wait_for_signer(struct request *request)
 		link = &(*link)->next;
 	request->next = NULL;
 	*link = request;
-	request->wait = timer_start(request->client->loop, SIGNER_WAIT_MS, on_waited, request);
+	request->wait = timer_start(request->client->loop, wait_ms(request), on_waited, request);
 }
 
-static bool is_of_the_log(const struct request *request)
-{
-	return strcmp(request->method, "head.sign") == 0 ||
-	       strcmp(request->method, "epoch.roll") == 0;
-}
-
-/* How many signers ended over it. What the log asks is asked anew of each (drop_of_the_log()). */
+/* How many signers ended over it. What the log asks is asked anew of each (drop_of_the_log()), and
+ * several requests of it may meet one end. */
 static int deaths(const struct request *request)
 {
-	return is_of_the_log(request) ? ++request->client->log_deaths : request->tries;
+	struct signer_client *client = request->client;
+
+	if (!is_of_the_log(request))
+		return request->tries;
+	if (client->counted != client->signers)
+		client->log_deaths++;
+	client->counted = client->signers;
+	return client->log_deaths;
+}
+
+static bool close_channel(struct signer_client *client)
+{
+	struct channel *channel = TAKE(client->channel);
+
+	if (client->state == SIGNER_UP)
+		client->away_since_ms = uv_now(client->loop);
+	client->state = SIGNER_DOWN;
+	channel_close(channel);
+	return channel != NULL;
+}
+
+static void go_down(struct signer_client *client, const struct err *why)
+{
+	if (close_channel(client))
+		client->owner.on_down(client->owner.self, why);
+}
+
+/* What else is on the wire is answered as canceled, so it waits behind this one. */
+static void give_up_on_it(struct signer_client *client)
+{
+	struct err why;
+
+	err_set(&why, ERR_TIMEOUT, "it has not answered for %d s", SIGNER_CALL_MS / 1000);
+	go_down(client, &why);
 }
 
 static void on_answer(void *data, const struct json *result, const struct err *err)
 {
 	struct request *request = data;
+	bool late = err != NULL && err->kind == ERR_TIMEOUT;
 	struct err why;
 
-	if (err != NULL && err->kind == ERR_CANCELED && deaths(request) < TRIES_MAX) {
+	if ((late || (err != NULL && err->kind == ERR_CANCELED)) && deaths(request) < TRIES_MAX) {
+		struct signer_client *client = request->client;
+
 		wait_for_signer(request);
+		if (late)
+			give_up_on_it(client);
 		return;
 	}
-	if (err != NULL && err->kind == ERR_CANCELED) {
-		err_set(&why, ERR_UNAVAILABLE, "the signer ended");
+	if (late || (err != NULL && err->kind == ERR_CANCELED)) {
+		err_set(&why, ERR_UNAVAILABLE,
+			late ? "the signer does not answer" : "the signer ended");
 		request_fail(request, &why);
 		return;
 	}
@@ -160,21 +212,6 @@ void signer_client_call(struct signer_client *client, const char *method, struct
 	send_waiting(client);
 }
 
-static bool close_channel(struct signer_client *client)
-{
-	struct channel *channel = TAKE(client->channel);
-
-	client->state = SIGNER_DOWN;
-	channel_close(channel);
-	return channel != NULL;
-}
-
-static void go_down(struct signer_client *client, const struct err *why)
-{
-	if (close_channel(client))
-		client->owner.on_down(client->owner.self, why);
-}
-
 static void disagree(struct signer_client *client, const struct err *why)
 {
 	if (close_channel(client))
@@ -190,6 +227,8 @@ static void on_closed(struct channel *channel, void *owner, const struct err *wh
 	if (err.kind == ERR_NONE)
 		err_set(&err, ERR_UNAVAILABLE, "the signer ended");
 	client->channel = NULL; /* it frees itself */
+	if (client->state == SIGNER_UP)
+		client->away_since_ms = uv_now(client->loop);
 	client->state = SIGNER_DOWN;
 	client->owner.on_down(client->owner.self, &err);
 }
@@ -288,6 +327,9 @@ void signer_client_attach(struct signer_client *client, int fd)
 {
 	struct channel *old = TAKE(client->channel);
 
+	if (client->state == SIGNER_UP)
+		client->away_since_ms = uv_now(client->loop);
+	client->signers++;
 	client->state = SIGNER_GREETING;
 	channel_close(old);
 	client->channel = channel_open(client->loop, fd, "signer", &handlers, client);
@@ -394,6 +436,52 @@ void signer_client_free(struct signer_client *client)
 bool signer_client_up(const struct signer_client *client)
 {
 	return client->state == SIGNER_UP;
+}
+
+bool signer_client_away(const struct signer_client *client, struct err *ret_why)
+{
+	if (client->state == SIGNER_UP || !client->known ||
+	    uv_now(client->loop) - client->away_since_ms <= SIGNER_WAIT_MS)
+		return false;
+	err_set(ret_why, ERR_UNAVAILABLE,
+		"the signer does not answer; the log goes on when it is there again");
+	return true;
+}
+
+void signer_client_hurry(struct signer_client *client)
+{
+	client->hurries = true;
+	for (struct request *at = client->waiting; at != NULL; at = at->next) {
+		timer_stop(at->wait);
+		at->wait = timer_start(client->loop, wait_ms(at), on_waited, at);
+	}
+}
+
+struct probing {
+	int fd;
+};
+
+static void on_probed(void *data, const struct json *result, const struct err *err)
+{
+	struct probing *probing = data;
+
+	(void)result;
+	if (err == NULL)
+		IGNORE(!probe_answer(&probing->fd), "it is asked once");
+	fd_closep(&probing->fd);
+	mem_free(probing);
+}
+
+void signer_client_probe(struct signer_client *client, int fd)
+{
+	struct probing *probing = mem_alloc(sizeof(*probing));
+
+	probing->fd = fd;
+	if (client->channel == NULL || channel_call(client->channel, "keys", json_object(),
+						    SIGNER_CALL_MS, on_probed, probing) == 0) {
+		close(fd);
+		mem_free(probing);
+	}
 }
 
 const struct signer_public *signer_client_keys(const struct signer_client *client)

@@ -4,8 +4,10 @@
  *   attach -> keys -> on_keys (the owner opens the log, or checks that the keys are the old ones)
  *          -> signer_client_resume() -> up
  *
- * While there is no signer, requests wait for a new one for SIGNER_WAIT_MS, then fail with
- * ERR_UNAVAILABLE; what was on the wire when it died fails at once.
+ * While there is no signer, requests wait for a new one for SIGNER_WAIT_MS, those of the log for
+ * SIGNER_AWAY_MS, then fail with ERR_UNAVAILABLE. What was on the wire when it died waits as well.
+ * One that leaves a request unanswered for SIGNER_CALL_MS is as good as dead: it loses its channel,
+ * and with it, when it goes on, its reason to run.
  */
 #ifndef BROKER_SIGNER_CLIENT_H
 #define BROKER_SIGNER_CLIENT_H
@@ -19,11 +21,13 @@
 #include "base/json.h"
 #include "broker/audit/audit.h"
 #include "broker/token/token.h"
+#include "writ/limits.h"
 
 #define SIGNER_WAIT_MS 2000
-#define SIGNER_CALL_MS                                                                             \
-	5000 /* a signature takes microseconds; a stuck signer must not hold calls                 \
-	      */
+/* A signer that hangs is ended within WRIT_HANG_AFTER_MS_MAX and started again: until then the log
+ * waits, and takes no new calls; then it stops for good. */
+#define SIGNER_AWAY_MS (WRIT_HANG_AFTER_MS_MAX + 60000)
+#define SIGNER_CALL_MS 5000   /* a signature takes microseconds */
 #define SIGN_LEAVES_MAX 4096u /* of one head.sign */
 
 struct signer_client;
@@ -56,6 +60,12 @@ void signer_client_free(struct signer_client *client); /* NULL is fine; pending 
 void signer_client_attach(struct signer_client *client, int fd); /* takes fd */
 
 bool signer_client_up(const struct signer_client *client);
+/* It was there, and has been away for longer than requests wait: ret_why says so. */
+bool signer_client_away(const struct signer_client *client, struct err *ret_why);
+/* The service ends: from now on nothing waits longer than SIGNER_WAIT_MS for another signer. */
+void signer_client_hurry(struct signer_client *client);
+/* Asks it for a sign of life (broker/probe.h); takes fd. */
+void signer_client_probe(struct signer_client *client, int fd);
 const struct signer_public *signer_client_keys(const struct signer_client *client); /* NULL: none */
 
 typedef void signer_done(void *data, const struct json *result, const struct err *err);

@@ -1,4 +1,5 @@
-/* One notification is all a sink may send; anything else costs it its channel. */
+/* How it is, and a pong that was asked for, is all a sink may send; anything else costs it its
+ * channel. */
 #include "broker/sinks.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include "base/log.h"
 #include "broker/broker.h"
+#include "broker/probe.h"
 #include "broker/trail.h"
 
 static void record_change(struct sink_link *sink)
@@ -54,6 +56,8 @@ static void on_request(struct channel *channel, void *owner, int64_t id, const c
 	struct err err = {0};
 
 	(void)channel;
+	if (id == 0 && strcmp(method, "pong") == 0 && probe_answer(&sink->probe_fd))
+		return;
 	if (id != 0 || strcmp(method, "sink.state") != 0)
 		err_set(&err, ERR_DENIED, "it called %.64s", method);
 	else if (take_state(sink, params, &err) == 0)
@@ -95,6 +99,7 @@ int sinks_attach(struct broker *broker, const char *name, int fd, struct err *er
 	if (sink == NULL) {
 		sink = mem_alloc(sizeof(*sink));
 		sink->broker = broker;
+		sink->probe_fd = PROBE_NONE;
 		snprintf(sink->name, sizeof(sink->name), "%s", name);
 		sinks->items[sinks->count++] = sink;
 	}
@@ -110,8 +115,21 @@ void sinks_clear(struct sinks *sinks)
 		struct sink_link *sink = sinks->items[--sinks->count];
 
 		channel_close(TAKE(sink->channel));
+		fd_closep(&sink->probe_fd);
 		mem_free(sink);
 	}
+}
+
+void sinks_probe(struct sinks *sinks, const char *name, int fd)
+{
+	struct sink_link *sink = find(sinks, name);
+
+	if (sink == NULL || sink->channel == NULL) {
+		close(fd);
+		return;
+	}
+	probe_keep(&sink->probe_fd, fd);
+	channel_notify(sink->channel, "ping", NULL);
 }
 
 struct json *sinks_status(const struct sinks *sinks)

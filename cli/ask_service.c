@@ -1,13 +1,16 @@
-/* Join, call, leave. The service may be stopping just when we come: then the connection ends before
- * any answer, and joining again finds the next one. */
+/* Join, call, leave. The service may be stopping just when we come: then the connection ends soon
+ * and before any answer, and joining again finds the next one. One that ends later took the call
+ * with it: whoever asked is told, and may ask again. */
 #include "cli/ask_service.h"
 
 #include <fcntl.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/cli.h"
 
 #define JOIN_TRIES 50
+#define STOPPING_MAX_US (3 * 1000000LL) /* that a service that stops may keep a connection */
 #define LAST_WORDS_MAX 4096u
 
 /* A service of our own that ended unasked wrote its reason to run/service.log. */
@@ -30,6 +33,15 @@ static int explain_end(const char *workspace, struct err *err)
 		       buf_str(&words));
 }
 
+static int explain_loss(const char *workspace, struct err *err)
+{
+	return err_set(
+		err, ERR_UNAVAILABLE,
+		"the service ended this call without an answer, as when one of its programs "
+		"dies or hangs and is started again; writ status -C %s says which; ask again",
+		workspace);
+}
+
 int service_first_call(const char *workspace, int flags, struct service *ret_service,
 		       const char *method, const struct json *params, client_on_event *on_event,
 		       void *data, struct json **ret_result, struct err *err)
@@ -37,8 +49,11 @@ int service_first_call(const char *workspace, int flags, struct service *ret_ser
 	bool lost = true;
 
 	for (int i = 0; i < JOIN_TRIES && lost; i++) {
+		int64_t joined_us;
+
 		if (service_join(workspace, flags, ret_service, err) < 0)
 			return -1;
+		joined_us = clock_mono_us();
 		if (client_call(ret_service->client, method,
 				params != NULL ? json_copy(params) : NULL, on_event, data,
 				ret_result, &lost, err) == 0)
@@ -48,6 +63,8 @@ int service_first_call(const char *workspace, int flags, struct service *ret_ser
 			return explain_end(workspace, err);
 		}
 		service_leave(ret_service);
+		if (lost && clock_mono_us() - joined_us > STOPPING_MAX_US)
+			return explain_loss(workspace, err);
 		if (!(flags & SERVICE_ABSENT_OK))
 			break;
 	}

@@ -102,9 +102,8 @@ static void explain_silence(struct err *err)
 {
 	err_set(err, ERR_UNAVAILABLE,
 		"the service does not answer: one of its programs is held up (stopped, or waiting "
-		"for a disk); see ps -o pid,stat,wchan,args and the log of writ serve, and start "
-		"it "
-		"again if that does not end");
+		"for a disk). A program that stays so is started again by itself (hang_after in "
+		"writ.yaml); see the log of writ serve, and ps -o pid,stat,wchan,args");
 }
 
 int client_call(struct client *client, const char *method, struct json *params,

@@ -61,16 +61,23 @@ static void print_status(const struct json *status)
 	const struct json *policy = json_get(status, "policy");
 	const struct json *audit = json_get(status, "audit");
 	bool stopped = strcmp(text_of(audit, "state"), "stopped") == 0;
+	bool is_waiting = strcmp(text_of(audit, "state"), "waiting") == 0;
 
 	print_line("policy", "%.16s..., epoch %lld, %lld agents, %lld rules",
 		   text_of(policy, "digest"), int_of(policy, "epoch"), int_of(policy, "agents"),
 		   int_of(policy, "rules"));
 	print_reloads(json_get(policy, "reloads"));
 	print_line("audit log", "%lld records%s%s", int_of(audit, "size"),
-		   stopped ? "; STOPPED: " : "", stopped ? text_of(audit, "reason") : "");
+		   stopped	? "; STOPPED: "
+		   : is_waiting ? "; WAITING: "
+				: "",
+		   stopped || is_waiting ? text_of(audit, "reason") : "");
 	print_line("signer", "%s", text_of(status, "signer"));
 	json_each(connector, json_get(status, "connectors")) print_line(
 		"connector", "%s: %s", text_of(connector, "name"), text_of(connector, "state"));
+	json_each(restart, json_get(status, "restarts"))
+		print_line("restarted", "%s at %s: it %s", text_of(restart, "program"),
+			   text_of(restart, "at"), text_of(restart, "why"));
 	print_line("sessions", "%lld", int_of(status, "sessions"));
 	print_line("tasks", "%lld running, %lld queued",
 		   int_of(json_get(status, "orchestrator"), "tasks_running"),

@@ -39,7 +39,7 @@ void programs_init(struct programs *programs, const struct json *config)
 	}
 	programs->count = (size_t)(program - programs->items);
 	for (size_t i = 0; i < programs->count; i++)
-		programs->items[i].broker_fd = -1;
+		programs->items[i].broker_fd = programs->items[i].probe_fd = -1;
 }
 
 void programs_clear(struct programs *programs)
@@ -47,8 +47,10 @@ void programs_clear(struct programs *programs)
 	if (programs->control_fd >= 0)
 		close(programs->control_fd);
 	programs->control_fd = -1;
-	for (size_t i = 0; i < programs->count; i++)
+	for (size_t i = 0; i < programs->count; i++) {
 		fd_closep(&programs->items[i].broker_fd);
+		fd_closep(&programs->items[i].probe_fd);
+	}
 	mem_free(programs->items);
 	programs->items = NULL;
 	programs->count = 0;
@@ -152,6 +154,7 @@ static int start_program(struct programs *programs, struct program *program, con
 	if (programs->roles != NULL)
 		spawn.user = role_of(programs->roles, program->kind);
 	program->started_us = clock_mono_us();
+	program->misses = 0;
 	return spawn_program(&spawn, &program->pid, err);
 }
 
@@ -172,29 +175,32 @@ static int start_broker(struct programs *programs, struct program *program, stru
 	return result;
 }
 
+const char *program_kind(const struct program *program)
+{
+	switch (program->kind) {
+	case PROGRAM_SIGNER:
+		return "signer";
+	case PROGRAM_ORCHESTRATOR:
+		return "orchestrator";
+	case PROGRAM_CONNECTOR:
+		return "connector";
+	case PROGRAM_SINK:
+		return "sink";
+	case PROGRAM_BROKER:
+		return "broker";
+	}
+	return NULL;
+}
+
 static struct json *attach_message(const struct program *program)
 {
 	struct json *message = json_object();
 
-	switch (program->kind) {
-	case PROGRAM_SIGNER:
-		json_set_str(message, "attach", "signer");
-		break;
-	case PROGRAM_ORCHESTRATOR:
-		json_set_str(message, "attach", "orchestrator");
-		break;
-	case PROGRAM_CONNECTOR:
-		json_set_str(message, "attach", "connector");
+	json_set_str(message, "attach", program_kind(program));
+	if (program->name != NULL)
 		json_set_str(message, "name", program->name);
+	if (program->kind == PROGRAM_CONNECTOR)
 		json_set_str(message, "kind", "sqlite");
-		break;
-	case PROGRAM_SINK:
-		json_set_str(message, "attach", "sink");
-		json_set_str(message, "name", program->name);
-		break;
-	case PROGRAM_BROKER:
-		break;
-	}
 	return message;
 }
 
@@ -258,6 +264,11 @@ int program_start(struct programs *programs, struct program *program, struct err
 {
 	return program->kind == PROGRAM_BROKER ? start_broker(programs, program, err)
 					       : start_other(programs, program, err);
+}
+
+bool program_is_attached(const struct program *program)
+{
+	return program->pid > 0 && program->broker_fd < 0;
 }
 
 int program_attach(struct programs *programs, struct program *program, struct err *err)

@@ -28,6 +28,8 @@ struct program {
 	const char *sink;   /* kind, for a sink; owned by config */
 	pid_t pid;	    /* 0: not running */
 	int broker_fd;	    /* the broker's end of its channel until attached; -1: none */
+	int probe_fd;	    /* the end of a question that is not answered yet; -1: none */
+	int misses;	    /* questions in a row without an answer */
 	int64_t started_us;
 	int64_t start_after_us; /* when not running: not before this */
 	int wait_ms;		/* grows with each quick failure */
@@ -55,11 +57,14 @@ struct program *programs_broker(const struct programs *programs);
 struct program *programs_find_pid(const struct programs *programs, pid_t pid); /* NULL: not ours */
 bool programs_any_running(const struct programs *programs);
 const char *program_label(const struct program *program);
+/* Its kind and name, as messages of the control lane have them. */
+const char *program_kind(const struct program *program);
 
 /* Starts one; unless it is the broker, it waits to be attached. */
 MUST_CHECK int program_start(struct programs *programs, struct program *program, struct err *err);
 /* Gives the broker its end of the channel, and waits until the broker has taken it. Starting comes
  * first for all of them, so that they get ready side by side. Fine when nothing waits. */
+bool program_is_attached(const struct program *program);
 MUST_CHECK int program_attach(struct programs *programs, struct program *program, struct err *err);
 
 #endif

@@ -43,14 +43,14 @@ static bool is_final(int code)
 	       code == EXIT_NO_SANDBOX || code == 127;
 }
 
-static void describe_end(const struct program *program, int status)
+static void describe_end(struct supervisor *supervisor, const struct program *program, int status)
 {
 	if (WIFSIGNALED(status))
-		log_error("%s was ended by signal %d (%s)", program_label(program),
-			  WTERMSIG(status), strsignal(WTERMSIG(status)));
+		supervisor_note(supervisor, program, "was ended by signal %d (%s)",
+				WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) != 0)
-		log_error("%s ended with exit code %d", program_label(program),
-			  WEXITSTATUS(status));
+		supervisor_note(supervisor, program, "ended with exit code %d",
+				WEXITSTATUS(status));
 }
 
 static void begin_stopping(struct supervisor *supervisor)
@@ -125,7 +125,7 @@ static void reap(struct supervisor *supervisor)
 		if (program == NULL)
 			continue;
 		if (!supervisor->stopping)
-			describe_end(program, status);
+			describe_end(supervisor, program, status);
 		program->pid = 0;
 		if (program->kind == PROGRAM_BROKER)
 			on_broker_end(supervisor, program, status);
@@ -214,6 +214,8 @@ static int wait_ms(const struct supervisor *supervisor)
 
 	if (supervisor->stopping && supervisor->give_up_us < at)
 		at = supervisor->give_up_us;
+	if (!supervisor->stopping && supervisor->pulse_at_us < at)
+		at = supervisor->pulse_at_us;
 	if (at == INT64_MAX)
 		return wait;
 	at = at <= now ? 0 : (at - now - 1) / 1000 + 1;
@@ -293,6 +295,9 @@ static void watch(struct supervisor *supervisor)
 					 clock_mono_us() < supervisor->give_up_us)) {
 		start_due(supervisor);
 		attach_started(supervisor);
+		supervisor_tell_notes(supervisor);
+		if (!supervisor->stopping)
+			supervisor_pulse(supervisor, clock_mono_us());
 		signal_due(supervisor);
 		wait_for_signal(supervisor, wait_ms(supervisor));
 	}

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/fs.h"
 #include "cli/cli.h"
@@ -217,6 +218,9 @@ int supervisor_open(struct supervisor *supervisor, struct err *err)
 	if (open_socket(supervisor, err) < 0)
 		return -1;
 	list_programs(supervisor);
+	supervisor->hang_after_ms =
+		json_get_int(supervisor->config, "hang_after_ms", WRIT_HANG_AFTER_MS_DEFAULT);
+	supervisor->pulse_at_us = clock_mono_us() + supervisor->hang_after_ms * 1000;
 	return 0;
 }
 
@@ -233,4 +237,6 @@ void supervisor_close(struct supervisor *supervisor)
 			close(fds[i]);
 	programs_clear(&supervisor->programs);
 	json_free(supervisor->config);
+	for (size_t i = 0; i < supervisor->untold_count; i++)
+		json_free(supervisor->untold[i]);
 }

@@ -122,6 +122,15 @@ static void agent_arrived(struct orchestrator *orchestrator, const struct json *
 		close(fd); /* its session has already ended */
 }
 
+/* Whoever holds the other end waits for a byte, to see that this loop still runs. */
+static void answer_probe(int fd)
+{
+	if (fd < 0)
+		return;
+	IGNORE(write(fd, "+", 1) < 0, "it is asked again");
+	close(fd);
+}
+
 static void on_lane_message(struct lane *lane, void *owner, const struct json *message, int fd)
 {
 	struct orchestrator *orchestrator = owner;
@@ -134,6 +143,8 @@ static void on_lane_message(struct lane *lane, void *owner, const struct json *m
 		client_arrived(orchestrator, message, fd);
 	} else if (kind != NULL && strcmp(kind, "agent") == 0) {
 		agent_arrived(orchestrator, message, fd);
+	} else if (kind != NULL && strcmp(kind, "probe") == 0) {
+		answer_probe(fd);
 	} else {
 		log_error("the broker sent an unknown message on the lane");
 		if (fd >= 0)

@@ -16,14 +16,15 @@
 #include "policy/guard.h"
 #include "policy/policy.h"
 #include "policy/workspace_parts.h"
+#include "writ/limits.h"
 
 #define WRIT_YAML "writ.yaml"
 #define WRIT_YAML_BYTES_MAX (1u << 20)
 
-static const char *const keys[] = {"today",  "timezone",  "users",	 "sources",
-				   "agents", "models",	  "prices",	 "sandbox",
-				   "roles",  "retention", "environment", "environments",
-				   "audit",  NULL};
+static const char *const keys[] = {"today",  "timezone",   "users",	  "sources",
+				   "agents", "models",	   "prices",	  "sandbox",
+				   "roles",  "retention",  "environment", "environments",
+				   "audit",  "hang_after", NULL};
 
 static void read_today(struct check *check, const struct yaml *node, struct json *service)
 {
@@ -166,6 +167,19 @@ static void read_retention(struct check *check, const struct yaml *node, struct 
 	json_set(service, "retention", retention);
 }
 
+/* How long a program may be silent before it is taken for hung. */
+static void read_hang_after(struct check *check, const struct yaml *node, struct json *service)
+{
+	int64_t ms = WRIT_HANG_AFTER_MS_DEFAULT;
+
+	if (node != NULL &&
+	    check_duration_ms(check, node, "hang_after", WRIT_HANG_AFTER_MS_MAX, &ms) &&
+	    ms < WRIT_HANG_AFTER_MS_MIN)
+		check_fail(check, "bad_value", node, "hang_after is at least %d s",
+			   WRIT_HANG_AFTER_MS_MIN / 1000);
+	json_set_int(service, "hang_after_ms", ms);
+}
+
 static int compare_names(const void *left, const void *right)
 {
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -244,6 +258,7 @@ static void read_keys(struct workspace *workspace, struct check *check, const ch
 	read_prices(check, yaml_get(root, "prices"), service);
 	read_retention(check, yaml_get(root, "retention"), service);
 	read_sandbox(check, yaml_get(root, "sandbox"), service);
+	read_hang_after(check, yaml_get(root, "hang_after"), service);
 	json_free(workspace->audit);
 	workspace->audit = workspace_audit(check, yaml_get(root, "audit"), service);
 	roles = workspace_roles(check, yaml_get(root, "roles"));
@@ -270,9 +285,10 @@ static void load(int workspace_fd, uid_t owner, struct yaml **ret_root, struct p
 int workspace_read(int workspace_fd, const char *path, int flags, struct workspace *ret_workspace,
 		   struct problems *problems, struct err *err)
 {
-	struct workspace workspace = {
-		.users = json_object(), .service = json_object(), .setting = json_object(),
-		.audit = json_object()};
+	struct workspace workspace = {.users = json_object(),
+				      .service = json_object(),
+				      .setting = json_object(),
+				      .audit = json_object()};
 	struct check check = {problems};
 	struct stat info;
 

@@ -256,6 +256,18 @@ static int req_cancel(struct frame *frame, int64_t id, const struct json *params
 	return 0;
 }
 
+/* Notifications both ways: calls may all be waiting for workers, and this must not. */
+static int on_ping(struct frame *frame, int64_t id, const struct json *params, struct err *err)
+{
+	(void)params;
+	(void)err;
+	if (id > 0)
+		channel_reply(frame->channel, id, json_object());
+	else
+		channel_notify(frame->channel, "pong", NULL);
+	return 0;
+}
+
 static const struct method {
 	const char *name;
 	int (*handle)(struct frame *frame, int64_t id, const struct json *params, struct err *err);
@@ -264,6 +276,7 @@ static const struct method {
 	{"catalog", req_catalog, false}, {"prepare", req_prepare, false},
 	{"execute", req_execute, false}, {"drop", req_drop, false},
 	{"tool", req_tool, false},	 {"cancel", req_cancel, true},
+	{"ping", on_ping, true},
 };
 
 static void on_request(struct channel *channel, void *owner, int64_t id, const char *method,

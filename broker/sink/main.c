@@ -178,6 +178,21 @@ static int deliver(void *data, const struct followed *record, struct err *err)
 	return err_set(err, why.kind, "%s", why.text);
 }
 
+/* All that the broker ever says is that it wants to know whether we are there. */
+static bool answer_ping(void)
+{
+	CLEANUP(buf_clear) struct buf line = BUF_INIT;
+	char bytes[4096];
+	struct err ignored;
+
+	if (read(CHANNEL_FD, bytes, sizeof(bytes)) <= 0)
+		return false;
+	rpc_write_request(&line, 0, "pong", NULL);
+	IGNORE(file_write_all(CHANNEL_FD, line.bytes, line.len, &ignored) < 0,
+	       "its end is noticed where we wait");
+	return true;
+}
+
 /* False when the broker has gone. timeout_ms -1: until there is something. */
 static bool wait_for(struct sink *sink, int timeout_ms)
 {
@@ -190,7 +205,7 @@ static bool wait_for(struct sink *sink, int timeout_ms)
 	if (waits[1].revents != 0 && read(sink->watch_fd, bytes, sizeof(bytes)) < 0 &&
 	    errno != EAGAIN)
 		return false;
-	return waits[0].revents == 0 || read(CHANNEL_FD, bytes, sizeof(bytes)) > 0;
+	return waits[0].revents == 0 || answer_ping();
 }
 
 /* Waits the whole time, whatever is written meanwhile. */
@@ -238,7 +253,8 @@ static int serve(struct sink *sink)
 			continue;
 		}
 		retry_ms = RETRY_MS_MIN;
-		if (taken < ROUND_RECORDS && !wait_for(sink, -1))
+		/* With more to send, only a look whether the broker has asked or gone. */
+		if (!wait_for(sink, taken < ROUND_RECORDS ? -1 : 0))
 			return EXIT_FINE;
 	}
 }

@@ -22,6 +22,11 @@
 #define WRIT_ATTEMPTS_DEFAULT 3
 #define WRIT_RUNNING_TASKS_PER_USER 4
 
+/* A program that answers no question whether it is there for this long is started again. */
+#define WRIT_HANG_AFTER_MS_DEFAULT 15000
+#define WRIT_HANG_AFTER_MS_MIN 1000
+#define WRIT_HANG_AFTER_MS_MAX 120000
+
 #define WRIT_DESCRIPTORS 8192		/* of a program; 512 sessions and their agents take 5,696 */
 
 #define WRIT_QUESTION_BYTES_MAX 4096	/* a question of one person, in words */

@@ -416,6 +416,11 @@ static void on_connector_request(struct channel *channel, void *owner, int64_t i
 	struct fx *fx = owner;
 	struct fx_asked *asked = &fx->asked[fx->asked_count];
 
+	if (id == 0) { /* ping: the only notification */
+		if (fx->connector_mute == NULL || strcmp(fx->connector_mute, method) != 0)
+			channel_notify(channel, "pong", NULL);
+		return;
+	}
 	if (fx->asked_count < FX_ASKED_MAX) {
 		snprintf(asked->method, sizeof(asked->method), "%s", method);
 		asked->id = id;
@@ -485,9 +490,16 @@ static void keep(char *out, size_t size, const struct json *message, const char 
 static void on_lane_message(struct lane *lane, void *owner, const struct json *message, int fd)
 {
 	struct fx *fx = owner;
-	struct fx_end *end = &fx->ends[fx->end_count++];
+	struct fx_end *end;
+	const char *kind = json_get_str(message, "kind");
 
 	(void)lane;
+	if (kind != NULL && strcmp(kind, "probe") == 0) {
+		assert_int_equal(write(fd, "+", 1), 1);
+		close(fd);
+		return;
+	}
+	end = &fx->ends[fx->end_count++];
 	assert_true(fx->end_count < FX_ENDS_MAX);
 	keep(end->kind, sizeof(end->kind), message, "kind");
 	keep(end->session, sizeof(end->session), message, "session");
@@ -793,7 +805,8 @@ void fx_close_programs(struct fx *fx)
 
 static struct json *find_record(struct fx *fx, const char *event, int64_t seq, size_t *count)
 {
-	CLEANUP(mem_freep) char *path = mem_format("%s/state/audit/seg/00000000000000000000.jsonl", fx->path);
+	CLEANUP(mem_freep)
+	char *path = mem_format("%s/state/audit/seg/00000000000000000000.jsonl", fx->path);
 	FILE *file = fopen(path, "r");
 	struct json *found = NULL;
 	char *line = NULL;

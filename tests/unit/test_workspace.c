@@ -113,7 +113,8 @@ static void test_the_least_workspace_is_compiled_into_state(void **state)
 	file_is(&made, "state/config/users.json", users);
 	file_is(&made, "state/config/model.json", "{}\n");
 	service = mem_format(
-		"{\"agents\":{\"query\":\"q\",\"report\":\"r\"},\"models\":{\"plan\":\"builtin\","
+		"{\"agents\":{\"query\":\"q\",\"report\":\"r\"},\"hang_after_ms\":15000,"
+		"\"models\":{\"plan\":\"builtin\","
 		"\"report\":\"builtin\"},\"name\":\"%s\",\"prices\":{},"
 		"\"retention\":{\"tasks_s\":7776000},\"sandbox\":\"full\","
 		"\"sources\":{\"sales\":{\"kind\":\"sqlite\",\"path\":\"%s/data/sales.db\"}},"
@@ -191,6 +192,34 @@ static void test_mistakes_about_the_log_are_named(void **state)
 		compile(&made, NULL);
 		if (strstr(made.text, cases[i].mistake) == NULL)
 			fail_msg("%s: %s", cases[i].yaml, made.text);
+	}
+}
+
+static void test_how_long_a_program_may_be_silent_has_bounds(void **state)
+{
+	static const struct {
+		const char *line;
+		const char *problem; /* NULL: fine */
+	} cases[] = {
+		{"hang_after: 1s\n", NULL},
+		{"hang_after: 2m\n", NULL},
+		{"hang_after: 999ms\n", "hang_after"},
+		{"hang_after: 0s\n", "hang_after must be at least 1s"},
+		{"hang_after: 121s\n", "hang_after may be 2m at most"},
+		{"hang_after: soon\n", "hang_after must be a duration"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(made_clear) struct made made;
+		CLEANUP(mem_freep) char *text = mem_format("%s%s", LEAST, cases[i].line);
+
+		start(&made, text);
+		compile(&made, NULL);
+		if (cases[i].problem == NULL)
+			assert_string_equal(made.text, "");
+		else if (strstr(made.text, cases[i].problem) == NULL)
+			fail_msg("%s gave \"%s\"", cases[i].line, made.text);
 	}
 }
 
@@ -568,6 +597,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_least_workspace_is_compiled_into_state),
 		cmocka_unit_test(test_every_key_arrives),
+		cmocka_unit_test(test_how_long_a_program_may_be_silent_has_bounds),
 		cmocka_unit_test(test_a_retention_has_bounds),
 		cmocka_unit_test(test_what_the_log_is_like_arrives),
 		cmocka_unit_test(test_mistakes_about_the_log_are_named),
