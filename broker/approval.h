@@ -56,10 +56,19 @@ MUST_CHECK int approval_read(struct token_store *store, const char *id,
 /* From asked to given or refused; ERR_INVALID when it is decided or over. Durable. */
 MUST_CHECK int approval_decide(struct token_store *store, const char *id, bool give, const char *by,
 			       int64_t now, struct err *err);
+#define APPROVALS_LISTED_MAX 500
+
+struct approval_viewer { /* borrowed */
+	bool all;
+	const char *sub;	  /* otherwise: what this user asked for, */
+	const struct json *rules; /* and what any of these rules (texts) asked */
+};
+
 /* An array of {"approval","task","agent","user","sub","tool","database","rule","arguments",
- * "created","expires","state","by"}, newest first, at most 500. */
-MUST_CHECK int approval_list(struct token_store *store, int64_t now, struct json **ret_list,
-			     struct err *err);
+ * "created","expires","state","by"}: the newest APPROVALS_LISTED_MAX of what the viewer may see,
+ * newest first. */
+MUST_CHECK int approval_list(struct token_store *store, const struct approval_viewer *viewer,
+			     int64_t now, struct json **ret_list, struct err *err);
 MUST_CHECK int approval_purge(struct token_store *store, int64_t now, struct err *err);
 
 #endif

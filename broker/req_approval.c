@@ -27,6 +27,30 @@ static bool names_user(const char *approver, const struct user *user)
 	       is_prefixed(approver, "tenant:", user->tenant);
 }
 
+static bool names_me(const struct session *session, const struct approval_terms *terms)
+{
+	for (size_t i = 0; i < terms->by.count; i++)
+		if (names_user(terms->by.items[i], &session->user))
+			return true;
+	return false;
+}
+
+/* The rules whose questions this user may see; which of them to decide, may_decide() says. */
+static struct json *rules_that_name_me(const struct session *session)
+{
+	const struct bundle *bundle = session->peer.broker->config->bundle;
+	struct json *rules = json_array();
+
+	for (size_t i = 0; i < bundle_rule_count(bundle); i++) {
+		const struct approval_terms *terms;
+		const char *rule = policy_asking(bundle, i, &terms);
+
+		if (rule != NULL && names_me(session, terms))
+			json_push_str(rules, rule);
+	}
+	return rules;
+}
+
 static int may_decide(const struct session *session, const char *rule, const char *sub,
 		      struct err *err)
 {
@@ -38,9 +62,8 @@ static int may_decide(const struct session *session, const char *rule, const cha
 	if (!terms->own && strcmp(sub, session->su) == 0)
 		return err_set(err, ERR_DENIED,
 			       "rule %s wants someone else than the asking user to approve", rule);
-	for (size_t i = 0; i < terms->by.count; i++)
-		if (names_user(terms->by.items[i], &session->user))
-			return 0;
+	if (names_me(session, terms))
+		return 0;
 	if (session->user.owner || strcmp(sub, session->su) == 0)
 		return err_set(err, ERR_DENIED, "rule %s does not name you to approve", rule);
 	return err_set(err, ERR_NOT_FOUND, "there is no such approval for you to decide");
@@ -50,26 +73,25 @@ void req_approval_list(struct peer *peer, int64_t id, const struct json *params)
 {
 	static const char *const none[] = {NULL};
 	const struct session *session = peer->session;
-	CLEANUP(json_freep) struct json *all = NULL;
+	CLEANUP(json_freep) struct json *rules = rules_that_name_me(session);
+	CLEANUP(json_freep) struct json *found = NULL;
+	const struct approval_viewer viewer = {session->user.owner, session->su, rules};
 	struct json *list, *result;
 	struct err err;
 
 	if (json_only(params, none, &err) < 0 ||
-	    approval_list(peer->broker->store, broker_now_s(peer->broker), &all, &err) < 0) {
+	    approval_list(peer->broker->store, &viewer, broker_now_s(peer->broker), &found, &err) <
+		    0) {
 		peer_fail(peer, id, err.kind, "approval.list: %s", err.text);
 		return;
 	}
 	list = json_array();
-	json_each(row, all)
+	json_each(row, found)
 	{
 		const char *sub = json_get_str(row, "sub");
-		bool mine = strcmp(sub, session->su) == 0;
 		bool may = may_decide(session, json_get_str(row, "rule"), sub, &err) == 0;
-		struct json *copy;
+		struct json *copy = json_copy(row);
 
-		if (!mine && !may && !session->user.owner)
-			continue;
-		copy = json_copy(row);
 		json_remove(copy, "sub");
 		json_set_bool(copy, "may_decide", may);
 		json_push(list, copy);

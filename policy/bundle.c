@@ -261,6 +261,17 @@ const struct approval_terms *policy_approval(const struct bundle *bundle, const 
 	return NULL;
 }
 
+const char *policy_asking(const struct bundle *bundle, size_t index,
+			  const struct approval_terms **ret_terms)
+{
+	const struct rule *rule = &bundle->rules[index];
+
+	if (rule->effect != EFFECT_ASK)
+		return NULL;
+	*ret_terms = &rule->approval;
+	return rule->id;
+}
+
 bool bundle_uses_time(const struct bundle *bundle)
 {
 	return bundle->uses_time;

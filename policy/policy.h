@@ -197,6 +197,9 @@ void policy_trace_clear(struct policy_trace *trace);
 
 /* The terms of an ask rule in force; NULL when there is no such ask rule. */
 const struct approval_terms *policy_approval(const struct bundle *bundle, const char *rule);
+/* The id of the rule at index (below bundle_rule_count()) and its terms, if it asks; else NULL. */
+const char *policy_asking(const struct bundle *bundle, size_t index,
+			  const struct approval_terms **ret_terms);
 
 /* Can this agent, for this user, use the tool at all? listing: shall it be shown when tools are
  * listed; otherwise: could some call of it be allowed now. */

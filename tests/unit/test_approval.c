@@ -182,6 +182,66 @@ static void test_a_user_can_have_so_many_open_and_no_more(void **state)
 	token_store_close(store);
 }
 
+static const struct approval_viewer everything = {.all = true};
+
+static size_t listed(struct token_store *store, const char *sub, const char *rules,
+		     const char *wanted_rule)
+{
+	CLEANUP(json_freep) struct json *names = NULL;
+	CLEANUP(json_freep) struct json *list = NULL;
+	struct approval_viewer viewer = {.sub = sub};
+	int64_t last = INT64_MAX;
+
+	assert_int_equal(json_parse(rules, strlen(rules), 4096, &names, &err), 0);
+	viewer.rules = names;
+	if (approval_list(store, &viewer, NOW, &list, &err) < 0)
+		fail_msg("%s", err.text);
+	json_each(row, list)
+	{
+		assert_true(json_get_int(row, "created", 0) <= last);
+		last = json_get_int(row, "created", 0);
+		if (wanted_rule != NULL)
+			assert_string_equal(json_get_str(row, "rule"), wanted_rule);
+	}
+	return json_len(list);
+}
+
+/* One that waits for a person must not be hidden by what waits for others. */
+static void test_what_others_see_hides_nothing_from_who_decides(void **state)
+{
+	struct token_store *store;
+	struct approval_wish wish = refunds;
+	char id[APPROVAL_ID_LEN + 1];
+
+	(void)state;
+	unlink(path);
+	store = open_store();
+	wish.rule = "ask-old";
+	asked(store, &wish, id);
+	wish.rule = "ask-it's";
+	asked(store, &wish, id);
+	wish.rule = "ask-new";
+	for (int i = 0; i < APPROVALS_LISTED_MAX + 1; i++) {
+		CLEANUP(mem_freep) char *sub = mem_format("user:new-%d", i / 60);
+		CLEANUP(mem_freep) char *digest = mem_format("d%d", i);
+
+		wish.sub = sub;
+		wish.digest = digest;
+		if (approval_ask(store, &wish, NOW + 1 + i, END, id, &err) < 0)
+			fail_msg("%s", err.text);
+	}
+	assert_int_equal(listed(store, "user:7", "[\"ask-old\"]", "ask-old"), 1);
+	assert_int_equal(listed(store, "user:7", "[\"ask-it's\"]", "ask-it's"), 1);
+	assert_int_equal(listed(store, "user:7", "[\"ask-old\",\"ask-it's\",\"none\"]", NULL), 2);
+	assert_int_equal(listed(store, "user:1", "[]", NULL), 2);
+	assert_int_equal(listed(store, "user:1", "[\"ask-old\"]", NULL), 2);
+	assert_int_equal(listed(store, "user:new-0", "[]", "ask-new"), 60);
+	assert_int_equal(listed(store, "user:7", "[]", NULL), 0);
+	assert_int_equal(listed(store, "user:7", "[\"ask-new\"]", "ask-new"), APPROVALS_LISTED_MAX);
+	token_store_close(store);
+	unlink(path);
+}
+
 static void test_the_list_tells_what_became_of_each(void **state)
 {
 	struct token_store *store = open_store();
@@ -189,7 +249,7 @@ static void test_the_list_tells_what_became_of_each(void **state)
 	bool used = false, over = false, refused = false;
 
 	(void)state;
-	assert_int_equal(approval_list(store, END, &list, &err), 0);
+	assert_int_equal(approval_list(store, &everything, END, &list, &err), 0);
 	json_each(row, list)
 	{
 		const char *status = json_get_str(row, "state");
@@ -203,7 +263,7 @@ static void test_the_list_tells_what_became_of_each(void **state)
 	assert_true(used && over && refused);
 	json_free(list);
 	assert_int_equal(approval_purge(store, END + 8 * 86400, &err), 0);
-	assert_int_equal(approval_list(store, END, &list, &err), 0);
+	assert_int_equal(approval_list(store, &everything, END, &list, &err), 0);
 	assert_int_equal(json_len(list), 0);
 	json_free(list);
 	token_store_close(store);
@@ -218,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_using_several_is_all_or_nothing),
 		cmocka_unit_test(test_a_user_can_have_so_many_open_and_no_more),
 		cmocka_unit_test(test_the_list_tells_what_became_of_each),
+		cmocka_unit_test(test_what_others_see_hides_nothing_from_who_decides),
 	};
 	int failed;
 
