@@ -6,222 +6,12 @@
  */
 #include "cli/eval/mutate.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/query/metrics/expression.h"
 #include "base/buf.h"
 #include "base/mem.h"
-
-enum column_kind { COLUMN_OTHER, COLUMN_KEY, COLUMN_FLAG, COLUMN_NUMBER, COLUMN_TIME, COLUMN_WORD };
-
-struct column {
-	char *name;   /* owned */
-	char *quoted; /* owned */
-	enum column_kind kind;
-	bool primary;
-	bool not_null;
-	bool reference; /* to another table, declared or by its name */
-	bool composite; /* part of a reference of several columns, which only hold together */
-	bool distinct;	/* all its values are different, so a copy of a row needs a new one */
-	bool words;	/* texts */
-};
-
-struct table {
-	char *name;   /* owned */
-	char *quoted; /* owned */
-	const char *rowid;
-	struct column *columns; /* owned */
-	size_t count;
-	bool leaf; /* no other table refers to it */
-	int64_t seed;
-	int64_t added, removed, changed, missing;
-};
-
-static char *quoted(const char *name)
-{
-	struct buf out = BUF_INIT;
-
-	sql_name(name, &out);
-	return buf_take(&out);
-}
-
-static void table_clear(struct table *table)
-{
-	for (size_t i = 0; i < table->count; i++) {
-		mem_free(table->columns[i].name);
-		mem_free(table->columns[i].quoted);
-	}
-	mem_free(table->columns);
-	mem_free(table->name);
-	mem_free(table->quoted);
-}
-
-/* ---- what a table is ---- */
-
-/* customer_id, hireID: refers to something although the schema does not say so. */
-static bool named_as_reference(const char *name)
-{
-	size_t len = strlen(name);
-
-	if (len > 3 && strcasecmp(name + len - 3, "_id") == 0)
-		return true;
-	return len > 2 &&
-	       (strcmp(name + len - 2, "Id") == 0 || strcmp(name + len - 2, "ID") == 0) &&
-	       islower((unsigned char)name[len - 3]);
-}
-
-static int read_columns(struct db *db, struct table *table, struct err *err)
-{
-	CLEANUP(db_donep) struct db_stmt *stmt = NULL;
-	int got;
-
-	if (db_query(db, "SELECT name, \"notnull\", pk FROM pragma_table_info(?1)", &stmt, err) < 0)
-		return -1;
-	db_bind_str(stmt, 1, table->name);
-	while ((got = db_step(stmt, err)) == 1) {
-		struct column *column;
-
-		table->columns =
-			mem_grow(table->columns, (table->count + 1) * sizeof(*table->columns));
-		column = &table->columns[table->count++];
-		*column = (struct column){.name = mem_str(db_str(stmt, 0)),
-					  .quoted = quoted(db_str(stmt, 0)),
-					  .not_null = db_int(stmt, 1) != 0,
-					  .primary = db_int(stmt, 2) != 0};
-		column->reference = !column->primary && named_as_reference(column->name);
-		if (column->primary || column->reference)
-			column->kind = COLUMN_KEY;
-	}
-	return got;
-}
-
-static struct column *find_column(struct table *table, const char *name)
-{
-	for (size_t i = 0; name && i < table->count; i++)
-		if (strcasecmp(table->columns[i].name, name) == 0)
-			return &table->columns[i];
-	return NULL;
-}
-
-enum key_use { USE_KEY, USE_REFERENCE, USE_COMPOSITE };
-
-/* Marks the columns that a statement about the schema (one parameter, the table) lists. */
-static int mark_keys(struct db *db, struct table *table, const char *sql, enum key_use use,
-		     struct err *err)
-{
-	CLEANUP(db_donep) struct db_stmt *stmt = NULL;
-	int got;
-
-	if (db_query(db, sql, &stmt, err) < 0)
-		return -1;
-	db_bind_str(stmt, 1, table->name);
-	while ((got = db_step(stmt, err)) == 1) {
-		struct column *column = find_column(table, db_str(stmt, 0));
-
-		if (!column)
-			continue; /* an expression, or the primary key that need not be named */
-		column->kind = COLUMN_KEY;
-		column->reference |= use != USE_KEY;
-		column->composite |= use == USE_COMPOSITE;
-	}
-	return got;
-}
-
-static int read_keys(struct db *db, struct table *table, struct err *err)
-{
-	int64_t referred = 0;
-	struct db_stmt *stmt;
-	int got;
-
-	if (mark_keys(db, table,
-		      "SELECT i.name FROM pragma_index_list(?1) l JOIN pragma_index_info(l.name) i "
-		      "WHERE l.\"unique\"",
-		      USE_KEY, err) < 0 ||
-	    mark_keys(db, table, "SELECT \"from\" FROM pragma_foreign_key_list(?1)", USE_REFERENCE,
-		      err) < 0 ||
-	    mark_keys(
-		    db, table,
-		    "SELECT f.\"to\" FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) "
-		    "f WHERE t.schema = 'main' AND t.type = 'table' AND lower(f.\"table\") = "
-		    "lower(?1)",
-		    USE_KEY, err) < 0)
-		return -1;
-	if (db_query(
-		    db,
-		    "SELECT COUNT(*) FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) "
-		    "f WHERE t.schema = 'main' AND t.type = 'table' AND lower(f.\"table\") = "
-		    "lower(?1)",
-		    &stmt, err) < 0)
-		return -1;
-	db_bind_str(stmt, 1, table->name);
-	got = db_step(stmt, err);
-	if (got == 1)
-		referred = db_int(stmt, 0);
-	db_done(stmt);
-	table->leaf = referred == 0;
-	return got < 0 ? -1 : 0;
-}
-
-/* What a column's values are, as they are: types in SQLite are those of the values. */
-static int read_values(struct db *db, const struct table *table, struct column *column,
-		       struct err *err)
-{
-	enum { COUNT, DIFFERENT, NUMBERS, TEXTS, DATES, LEAST, MOST, ANSWERS };
-	CLEANUP(buf_clear) struct buf sql = BUF_INIT;
-	const char *c = column->quoted;
-	int64_t of[ANSWERS];
-
-	buf_addf(
-		&sql,
-		"SELECT COUNT(%s), COUNT(DISTINCT %s), SUM(typeof(%s) IN ('integer','real')), "
-		"SUM(typeof(%s) = 'text'), SUM(%s GLOB "
-		"'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' AND date(substr(%s,1,10)) NOTNULL), "
-		"MIN(%s), MAX(%s) FROM %s",
-		c, c, c, c, c, c, c, c, table->quoted);
-	if (db_ask(db, buf_str(&sql), of, ANSWERS, err) < 0)
-		return -1;
-	column->distinct = of[COUNT] > 0 && of[COUNT] == of[DIFFERENT];
-	column->words = of[COUNT] > 0 && of[TEXTS] == of[COUNT];
-	if (column->kind == COLUMN_KEY || of[COUNT] == 0)
-		return 0;
-	if (of[DATES] == of[COUNT])
-		column->kind = COLUMN_TIME;
-	else if (column->words)
-		column->kind = column->distinct || of[DIFFERENT] < 2 ? COLUMN_OTHER : COLUMN_WORD;
-	else if (of[NUMBERS] < of[COUNT])
-		column->kind = COLUMN_OTHER;
-	else if (of[LEAST] >= 0 && of[MOST] <= 1)
-		column->kind = COLUMN_FLAG;
-	else if (of[LEAST] >= 1900 && of[MOST] <= 2200)
-		column->kind = of[DIFFERENT] < 2 ? COLUMN_OTHER : COLUMN_WORD; /* years */
-	else
-		column->kind = COLUMN_NUMBER;
-	return 0;
-}
-
-/* A name of the row's own number that no column takes. */
-static const char *rowid_of(struct table *table)
-{
-	static const char *const names[] = {"rowid", "_rowid_", "oid"};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!find_column(table, names[i]))
-			return names[i];
-	return NULL;
-}
-
-static int read_table(struct db *db, struct table *table, struct err *err)
-{
-	if (read_columns(db, table, err) < 0 || read_keys(db, table, err) < 0)
-		return -1;
-	table->rowid = rowid_of(table);
-	for (size_t i = 0; i < table->count; i++)
-		if (read_values(db, table, &table->columns[i], err) < 0)
-			return -1;
-	return 0;
-}
+#include "cli/eval/mutate_schema.h"
 
 /* ---- what is done to it ---- */
 
@@ -238,7 +28,7 @@ static int exec(struct db *db, const struct buf *sql, int64_t *counter, struct e
 }
 
 /* temp.picked(id, n): the rows in an order that the seed makes, numbered from 0. */
-static int pick(struct db *db, const struct table *table, struct err *err)
+static int pick(struct db *db, const struct mutate_table *table, struct err *err)
 {
 	CLEANUP(buf_clear) struct buf sql = BUF_INIT;
 
@@ -253,7 +43,7 @@ static int pick(struct db *db, const struct table *table, struct err *err)
 }
 
 /* " WHERE rowid IN (...)": every of-th row, from the seed's on. */
-static void add_where(const struct table *table, size_t step, int of, struct buf *sql)
+static void add_where(const struct mutate_table *table, size_t step, int of, struct buf *sql)
 {
 	buf_addf(sql, " WHERE %s IN (SELECT id FROM temp.picked WHERE n %% %d = %lld)",
 		 table->rowid, of, (long long)(((table->seed + (int64_t)step) % of + of) % of));
@@ -261,7 +51,7 @@ static void add_where(const struct table *table, size_t step, int of, struct buf
 
 /* Rows that refer to others are there twice; their own key is a new number, and a text that names
  * them a new name. */
-static int add_children(struct db *db, struct table *table, struct err *err)
+static int add_children(struct db *db, struct mutate_table *table, struct err *err)
 {
 	CLEANUP(buf_clear) struct buf names = BUF_INIT;
 	CLEANUP(buf_clear) struct buf values = BUF_INIT;
@@ -269,7 +59,7 @@ static int add_children(struct db *db, struct table *table, struct err *err)
 	size_t primary = 0, references = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
-		const struct column *column = &table->columns[i];
+		const struct mutate_column *column = &table->columns[i];
 		const char *c = column->quoted, *comma = i ? ", " : "";
 
 		primary += column->primary;
@@ -296,8 +86,8 @@ static int add_children(struct db *db, struct table *table, struct err *err)
 }
 
 /* All rows of one parent go, unless they are half of the table or the last ones with some word. */
-static int drop_group(struct db *db, struct table *table, const struct column *reference,
-		      struct err *err)
+static int drop_group(struct db *db, struct mutate_table *table,
+		      const struct mutate_column *reference, struct err *err)
 {
 	CLEANUP(buf_clear) struct buf sql = BUF_INIT;
 	const char *c = reference->quoted, *t = table->quoted;
@@ -323,7 +113,7 @@ static int drop_group(struct db *db, struct table *table, const struct column *r
 	return exec(db, &sql, &table->removed, err);
 }
 
-static int drop_groups(struct db *db, struct table *table, struct err *err)
+static int drop_groups(struct db *db, struct mutate_table *table, struct err *err)
 {
 	if (!table->leaf)
 		return 0;
@@ -333,8 +123,9 @@ static int drop_groups(struct db *db, struct table *table, struct err *err)
 	return 0;
 }
 
-static int update_rows(struct db *db, struct table *table, size_t step, int of, const char *column,
-		       const char *value, const char *unless, int64_t *counter, struct err *err)
+static int update_rows(struct db *db, struct mutate_table *table, size_t step, int of,
+		       const char *column, const char *value, const char *unless, int64_t *counter,
+		       struct err *err)
 {
 	CLEANUP(buf_clear) struct buf sql = BUF_INIT;
 
@@ -345,7 +136,7 @@ static int update_rows(struct db *db, struct table *table, size_t step, int of, 
 }
 
 /* " AND rowid NOT IN (...)": not the first row of each value, so that every value stays. */
-static char *keeps_words(const struct table *table, const struct column *column)
+static char *keeps_words(const struct mutate_table *table, const struct mutate_column *column)
 {
 	if (column->kind != COLUMN_WORD)
 		return mem_str("");
@@ -353,7 +144,7 @@ static char *keeps_words(const struct table *table, const struct column *column)
 			  table->rowid, table->quoted, column->quoted);
 }
 
-static int shift_times(struct db *db, struct table *table, size_t step, const char *c,
+static int shift_times(struct db *db, struct mutate_table *table, size_t step, const char *c,
 		       struct err *err)
 {
 	CLEANUP(mem_freep)
@@ -374,7 +165,7 @@ static int shift_times(struct db *db, struct table *table, size_t step, const ch
 }
 
 /* The next larger value that the column has, behind the largest the least. */
-static char *next_value(const struct table *table, const char *c)
+static char *next_value(const struct mutate_table *table, const char *c)
 {
 	const char *t = table->quoted;
 
@@ -383,8 +174,8 @@ static char *next_value(const struct table *table, const char *c)
 			  c, t, c, t, c, c, t);
 }
 
-static int shift_column(struct db *db, struct table *table, size_t step,
-			const struct column *column, struct err *err)
+static int shift_column(struct db *db, struct mutate_table *table, size_t step,
+			const struct mutate_column *column, struct err *err)
 {
 	const char *c = column->quoted;
 	CLEANUP(mem_freep) char *value = NULL;
@@ -415,8 +206,8 @@ static int shift_column(struct db *db, struct table *table, size_t step,
 }
 
 /* A missing value also of a reference: that row has no partner. */
-static int lose_values(struct db *db, struct table *table, size_t step, const struct column *column,
-		       struct err *err)
+static int lose_values(struct db *db, struct mutate_table *table, size_t step,
+		       const struct mutate_column *column, struct err *err)
 {
 	CLEANUP(mem_freep) char *unless = NULL;
 
@@ -427,9 +218,9 @@ static int lose_values(struct db *db, struct table *table, size_t step, const st
 			   err);
 }
 
-static int mutate_table(struct db *db, struct table *table, struct err *err)
+static int change_table(struct db *db, struct mutate_table *table, struct err *err)
 {
-	if (read_table(db, table, err) < 0)
+	if (mutate_read_table(db, table, err) < 0)
 		return -1;
 	if (!table->rowid)
 		return 0;
@@ -447,7 +238,7 @@ static int mutate_table(struct db *db, struct table *table, struct err *err)
 
 /* ---- all of them ---- */
 
-static void add_counts(const struct table *table, struct json *changes)
+static void add_counts(const struct mutate_table *table, struct json *changes)
 {
 	struct json *counts;
 
@@ -489,12 +280,12 @@ static int mutate_all(struct db *db, int64_t seed, struct json *changes, struct 
 		return -1;
 	json_each(name, tables)
 	{
-		CLEANUP(table_clear)
-		struct table table = {.name = mem_str(json_str(name)),
-				      .quoted = quoted(json_str(name)),
-				      .seed = seed % 1000003 + index++};
+		CLEANUP(mutate_table_clear)
+		struct mutate_table table = {.name = mem_str(json_str(name)),
+					     .quoted = mutate_quoted(json_str(name)),
+					     .seed = seed % 1000003 + index++};
 
-		if (mutate_table(db, &table, err) < 0)
+		if (change_table(db, &table, err) < 0)
 			return err_wrap(err, "%s", table.name);
 		add_counts(&table, changes);
 	}
