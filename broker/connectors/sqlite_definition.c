@@ -31,8 +31,8 @@ static struct names names_of(const char *text)
 	tokens_read(text, &tokens);
 	names.items = mem_array(tokens.count + 1, sizeof(*names.items));
 	for (size_t i = 0; i < tokens.count; i++)
-		if (tokens.items[i].kind != SQL_OTHER)
-			names.items[names.count++] = sql_token_name(&tokens.items[i]);
+		if (tokens.items[i].kind != SQL_LEX_OTHER)
+			names.items[names.count++] = sql_lex_name(&tokens.items[i]);
 	return names;
 }
 

@@ -171,7 +171,7 @@ static bool read_number(const struct shape *shape, size_t place, int64_t *ret_nu
 {
 	int64_t number = 0;
 
-	if (place >= shape->tokens.count || shape->tokens.items[place].kind != SQL_OTHER ||
+	if (place >= shape->tokens.count || shape->tokens.items[place].kind != SQL_LEX_OTHER ||
 	    shape->tokens.items[place].len > LIMIT_DIGITS_MAX)
 		return false;
 	for (size_t i = 0; i < shape->tokens.items[place].len; i++) {
@@ -227,9 +227,9 @@ static struct span without_alias(const struct shape *shape, struct span column,
 }
 
 /* A name that some column of the statement's tables has as well means that column to SQLite. */
-static bool is_column_name(const struct shape *shape, const struct sql_token *token)
+static bool is_column_name(const struct shape *shape, const struct sql_lexeme *token)
 {
-	CLEANUP(mem_freep) char *name = sql_token_name(token);
+	CLEANUP(mem_freep) char *name = sql_lex_name(token);
 	const struct catalog *catalog = shape->facts->catalog;
 
 	for (size_t t = 0; t < catalog->table_count; t++)
@@ -242,10 +242,10 @@ static bool is_column_name(const struct shape *shape, const struct sql_token *to
 static bool is_number(const struct shape *shape, struct span span, size_t number)
 {
 	char text[24];
-	const struct sql_token *token = &shape->tokens.items[span.start];
+	const struct sql_lexeme *token = &shape->tokens.items[span.start];
 
 	sqlite3_snprintf(sizeof(text), text, "%llu", (unsigned long long)number);
-	return span.end - span.start == 1 && token->kind == SQL_OTHER &&
+	return span.end - span.start == 1 && token->kind == SQL_LEX_OTHER &&
 	       token->len == strlen(text) && memcmp(token->start, text, token->len) == 0;
 }
 
@@ -300,7 +300,7 @@ static bool adds_up(const struct shape *shape, struct span column)
 		if (behind) {
 			any = true;
 			i = behind;
-		} else if (shape->tokens.items[i].kind == SQL_OTHER ||
+		} else if (shape->tokens.items[i].kind == SQL_LEX_OTHER ||
 			   tokens_is_one_of(&shape->tokens, i, around, ARRAY_LEN(around))) {
 			i++;
 		} else {
@@ -372,7 +372,7 @@ static int add_counts(const struct shape *shape, const struct guard *guard,
 				      "key, so that no row is counted twice");
 		unit = guard_unit_column(guard, t);
 		buf_add_str(sql, ", COUNT(DISTINCT ");
-		sql_add_name(sql, unit);
+		sql_name(unit, sql);
 		buf_add_str(sql, ") ");
 		groups->least =
 			mem_grow(groups->least, (groups->count + 1) * sizeof(*groups->least));

@@ -65,7 +65,7 @@ static char *take_name(struct clause *clause) /* NULL: none there */
 {
 	if (!tokens_is_name(clause->tokens, clause->place))
 		return NULL;
-	return sql_token_name(&clause->tokens->items[clause->place++]);
+	return sql_lex_name(&clause->tokens->items[clause->place++]);
 }
 
 static bool is_end(const struct clause *clause)

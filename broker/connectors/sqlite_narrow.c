@@ -25,14 +25,14 @@ static void add_masked(struct buf *sql, const char *column, enum mask mask)
 		buf_add_str(sql, "NULL");
 	} else if (mask != MASK_NONE) {
 		buf_add_str(sql, functions[mask]);
-		sql_add_name(sql, column);
+		sql_name(column, sql);
 		buf_add_char(sql, ')');
 	} else {
-		sql_add_name(sql, column);
+		sql_name(column, sql);
 		return; /* a plain column keeps its name and affinity */
 	}
 	buf_add_str(sql, " AS ");
-	sql_add_name(sql, column);
+	sql_name(column, sql);
 }
 
 /* The columns of the view; those of a table without any become stand_in. */
@@ -50,7 +50,7 @@ static void add_columns(struct buf *sql, const struct reach *view, size_t table,
 	}
 	if (first) {
 		buf_add_str(sql, "1 AS ");
-		sql_add_name(sql, stand_in);
+		sql_name(stand_in, sql);
 	}
 }
 
@@ -70,28 +70,28 @@ static void add_condition(struct buf *sql, const struct catalog_table *table,
 	}
 	if (condition->test == ROW_RANGE) {
 		if (condition->has_min) {
-			sql_add_name(sql, table->columns[condition->column].name);
+			sql_name(table->columns[condition->column].name, sql);
 			buf_add_str(sql, condition->min_open ? " > " : " >= ");
 			add_bound(sql, value++);
 		}
 		if (condition->no_text) { /* which is above every number */
 			buf_add_str(sql, " AND ");
-			sql_add_name(sql, table->columns[condition->column].name);
+			sql_name(table->columns[condition->column].name, sql);
 			buf_add_str(sql, " < ''");
 		}
 		buf_add_str(sql, condition->has_min && condition->has_max ? " AND " : "");
 		if (condition->has_max) {
-			sql_add_name(sql, table->columns[condition->column].name);
+			sql_name(table->columns[condition->column].name, sql);
 			buf_add_str(sql, condition->max_open ? " < " : " <= ");
 			add_bound(sql, value);
 		}
 		return;
 	}
-	sql_add_name(sql, table->columns[condition->column].name);
+	sql_name(table->columns[condition->column].name, sql);
 	/* Without a list, IN () is true of nothing and NOT IN () of NULL too. */
 	if (condition->test == ROW_NOT_ONE_OF) {
 		buf_add_str(sql, " IS NOT NULL AND ");
-		sql_add_name(sql, table->columns[condition->column].name);
+		sql_name(table->columns[condition->column].name, sql);
 		buf_add_str(sql, " NOT");
 	}
 	buf_add_str(sql, " IN (");
@@ -112,9 +112,9 @@ static void add_unit(struct buf *sql, const struct guard *guard, const struct re
 		return;
 	unit = guard_unit_column(guard, table);
 	buf_add_str(sql, ", ");
-	sql_add_name(sql, view->catalog->tables[table].columns[restriction->unit].name);
+	sql_name(view->catalog->tables[table].columns[restriction->unit].name, sql);
 	buf_add_str(sql, " AS ");
-	sql_add_name(sql, unit);
+	sql_name(unit, sql);
 }
 
 static void add_restricted(struct buf *sql, const struct guard *guard, const struct reach *view,
@@ -125,12 +125,12 @@ static void add_restricted(struct buf *sql, const struct guard *guard, const str
 	CLEANUP(mem_freep) char *inner = guard_inner_view(guard, table);
 
 	buf_add_str(sql, "CREATE TEMP VIEW ");
-	sql_add_name(sql, inner);
+	sql_name(inner, sql);
 	buf_add_str(sql, " AS SELECT ");
 	add_columns(sql, view, table, stand_in);
 	add_unit(sql, guard, view, table);
 	buf_add_str(sql, " FROM main.");
-	sql_add_name(sql, source->name);
+	sql_name(source->name, sql);
 	for (size_t i = 0; i < restriction->condition_count; i++) {
 		buf_add_str(sql, i ? " AND (" : " WHERE (");
 		add_condition(sql, source, &restriction->conditions[i]);
@@ -140,9 +140,9 @@ static void add_restricted(struct buf *sql, const struct guard *guard, const str
 	 * would meet them first where an index serves them, and show in errors and bytes. */
 	buf_add_str(sql, restriction->condition_count ? " LIMIT -1" : "");
 	buf_add_str(sql, "; CREATE TEMP VIEW ");
-	sql_add_name(sql, source->name);
+	sql_name(source->name, sql);
 	buf_add_str(sql, " AS SELECT * FROM temp.");
-	sql_add_name(sql, inner);
+	sql_name(inner, sql);
 	buf_add_char(sql, ';');
 }
 
@@ -152,11 +152,11 @@ static void add_listed(struct buf *sql, const struct reach *view, size_t table,
 	const struct catalog_table *source = &view->catalog->tables[table];
 
 	buf_add_str(sql, "CREATE TEMP VIEW ");
-	sql_add_name(sql, source->name);
+	sql_name(source->name, sql);
 	buf_add_str(sql, " AS SELECT ");
 	add_columns(sql, view, table, stand_in);
 	buf_add_str(sql, " FROM main.");
-	sql_add_name(sql, source->name);
+	sql_name(source->name, sql);
 	buf_add_char(sql, ';');
 }
 
@@ -168,7 +168,7 @@ static int add_drops(struct database *database, struct buf *sql)
 
 	while (rc == SQLITE_OK && (rc = sqlite3_step(row)) == SQLITE_ROW) {
 		buf_add_str(sql, "DROP VIEW temp.");
-		sql_add_name(sql, (const char *)sqlite3_column_text(row, 0));
+		sql_name((const char *)sqlite3_column_text(row, 0), sql);
 		buf_add_char(sql, ';');
 		rc = SQLITE_OK;
 	}

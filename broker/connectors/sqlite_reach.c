@@ -292,15 +292,15 @@ static int add_functions(struct reach *reach, const struct json *functions, stru
 static bool names_restricted(const struct reach *reach, const char *sql, const bool *around)
 {
 	for (;;) {
-		struct sql_token token = sql_next(&sql);
+		struct sql_lexeme token = sql_lex_next(&sql);
 		CLEANUP(mem_freep) char *name = NULL;
 		size_t table;
 
-		if (token.kind == SQL_END)
+		if (token.kind == SQL_LEX_END)
 			return false;
-		if (token.kind == SQL_OTHER)
+		if (token.kind == SQL_LEX_OTHER)
 			continue;
-		name = sql_token_name(&token);
+		name = sql_lex_name(&token);
 		table = catalog_table_find(reach->catalog, name);
 		if (table != CATALOG_NONE && around[table])
 			return true;

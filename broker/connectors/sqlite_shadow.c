@@ -23,10 +23,10 @@ static bool is_plain_type(const char *type)
 
 static void add_column(struct buf *sql, const char *name, const char *type)
 {
-	sql_add_name(sql, name);
+	sql_name(name, sql);
 	if (*type && is_plain_type(type)) {
 		buf_add_char(sql, ' ');
-		sql_add_name(sql, type); /* quoted: a type may hold keywords */
+		sql_name(type, sql); /* quoted: a type may hold keywords */
 	}
 }
 
@@ -37,7 +37,7 @@ static void add_table(struct buf *sql, const struct reach *view, size_t table, c
 	bool first = true;
 
 	buf_add_str(sql, reach_is_fronted(view, table) ? "CREATE TEMP TABLE " : "CREATE TABLE ");
-	sql_add_name(sql, source->name);
+	sql_name(source->name, sql);
 	buf_add_str(sql, " (");
 	for (size_t c = 0; c < source->column_count; c++) {
 		if (!reach_has_column(view, table, c))
@@ -49,7 +49,7 @@ static void add_table(struct buf *sql, const struct reach *view, size_t table, c
 	}
 	if (listed) {
 		buf_add_str(sql, first ? "" : ", ");
-		sql_add_name(sql, marker);
+		sql_name(marker, sql);
 		buf_add_str(sql, " PRIMARY KEY) WITHOUT ROWID;");
 	} else {
 		buf_add_str(sql, ");");

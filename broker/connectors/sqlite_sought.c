@@ -254,7 +254,7 @@ static void add_condition(struct range *range, const char *column, const char *s
 			  const struct op *value, struct buf *sql)
 {
 	buf_add_str(sql, range->conditions++ > 0 ? " AND " : " WHERE ");
-	sql_add_name(sql, column);
+	sql_name(column, sql);
 	if (is_null(value)) { /* sought past the missing ones */
 		buf_add_str(sql, " IS NOT NULL");
 		return;
@@ -299,7 +299,7 @@ static struct json *index_columns(sqlite3 *sqlite, const char *index)
 	struct json *columns = json_array();
 
 	buf_add_str(&sql, "PRAGMA main.index_xinfo(");
-	sql_add_name(&sql, index);
+	sql_name(index, &sql);
 	buf_add_char(&sql, ')');
 	if (sqlite3_prepare_v2(sqlite, buf_str(&sql), -1, &row, NULL) != SQLITE_OK)
 		return columns;
@@ -321,9 +321,9 @@ static int64_t count_range(sqlite3 *sqlite, const char *table, const char *index
 	CLEANUP(buf_clear) struct buf sql = BUF_INIT;
 
 	buf_add_str(&sql, "SELECT COUNT(*) FROM (SELECT 1 FROM main.");
-	sql_add_name(&sql, table);
+	sql_name(table, &sql);
 	buf_add_str(&sql, " INDEXED BY ");
-	sql_add_name(&sql, index);
+	sql_name(index, &sql);
 	if (!add_conditions(range, columns, &sql))
 		return -1;
 	buf_addf(&sql, " LIMIT %d)", SOUGHT_ROWS_MAX + 1);

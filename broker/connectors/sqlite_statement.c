@@ -55,17 +55,17 @@ static int check_first_word(const char *sql, struct refusal *refusal)
 		"detach",  "drop",     "end",	    "insert", "pragma", "reindex", "release",
 		"replace", "rollback", "savepoint", "update", "vacuum",
 	};
-	struct sql_token token;
+	struct sql_lexeme token;
 
 	if (strlen(sql) > WRIT_SQL_BYTES_MAX)
 		return refusal_set(refusal, BY_STATEMENT, "shorten it",
 				   "the statement is longer than %d bytes", WRIT_SQL_BYTES_MAX);
-	token = sql_next(&sql);
-	if (sql_token_is(&token, "explain"))
+	token = sql_lex_next(&sql);
+	if (sql_lex_is(&token, "explain"))
 		return refusal_set(refusal, BY_STATEMENT, "call explain_query",
 				   "only SELECT runs here, this is EXPLAIN");
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
-		if (sql_token_is(&token, others[i]))
+		if (sql_lex_is(&token, others[i]))
 			return refusal_set(refusal, BY_STATEMENT, "send one SELECT",
 					   "only SELECT runs here, this is %.*s", (int)token.len,
 					   token.start);
@@ -104,14 +104,14 @@ static int refuse_write(struct refusal *refusal)
 static char *find_pragma_table(const char *sql, const struct catalog *catalog)
 {
 	for (;;) {
-		struct sql_token token = sql_next(&sql);
+		struct sql_lexeme token = sql_lex_next(&sql);
 		CLEANUP(mem_freep) char *name = NULL;
 
-		if (token.kind == SQL_END)
+		if (token.kind == SQL_LEX_END)
 			return NULL;
-		if (token.kind != SQL_WORD && token.kind != SQL_QUOTED)
+		if (token.kind != SQL_LEX_WORD && token.kind != SQL_LEX_QUOTED)
 			continue;
-		name = sql_token_name(&token);
+		name = sql_lex_name(&token);
 		if (sqlite3_strnicmp(name, "pragma_", 7) == 0 &&
 		    catalog_table_find(catalog, name) == CATALOG_NONE)
 			return TAKE(name);
@@ -178,7 +178,7 @@ static int check_shape(sqlite3_stmt *compiled, const char *tail, struct refusal 
 	if (!compiled)
 		return refusal_set(refusal, BY_STATEMENT, "send one SELECT",
 				   "the statement is empty");
-	if (!sql_is_blank(tail))
+	if (!sql_lex_is_blank(tail))
 		return refusal_set(refusal, BY_STATEMENT, "send one SELECT",
 				   "one statement at a time: there is text behind the first");
 	if (!sqlite3_stmt_readonly(compiled) || sqlite3_stmt_isexplain(compiled) ||
@@ -321,15 +321,15 @@ static void add_joins_of_views(const struct reach *facts, struct sql_joins *join
 			more = true;
 			sql_joins_add(joins, cursor);
 			for (;;) {
-				struct sql_token token = sql_next(&cursor);
+				struct sql_lexeme token = sql_lex_next(&cursor);
 				CLEANUP(mem_freep) char *name = NULL;
 				size_t used;
 
-				if (token.kind == SQL_END)
+				if (token.kind == SQL_LEX_END)
 					break;
-				if (token.kind == SQL_OTHER)
+				if (token.kind == SQL_LEX_OTHER)
 					continue;
-				name = sql_token_name(&token);
+				name = sql_lex_name(&token);
 				used = catalog_table_find(catalog, name);
 				if (used != CATALOG_NONE && catalog->tables[used].is_view)
 					todo[used] = 1;

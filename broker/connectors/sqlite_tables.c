@@ -192,10 +192,10 @@ static char *sample_sql(const struct reach *view, size_t table)
 		if (!reach_has_column(view, table, c))
 			continue;
 		buf_add_str(&sql, sql.len ? ", " : "SELECT ");
-		sql_add_name(&sql, source->columns[c].name);
+		sql_name(source->columns[c].name, &sql);
 	}
 	buf_add_str(&sql, " FROM ");
-	sql_add_name(&sql, source->name);
+	sql_name(source->name, &sql);
 	buf_addf(&sql, " LIMIT %d", SAMPLE_ROWS);
 	return buf_take(&sql);
 }

@@ -11,9 +11,9 @@ void tokens_read(const char *sql, struct tokens *ret_tokens)
 	struct tokens tokens = {0};
 
 	for (;;) {
-		struct sql_token token = sql_next(&sql);
+		struct sql_lexeme token = sql_lex_next(&sql);
 
-		if (token.kind == SQL_END)
+		if (token.kind == SQL_LEX_END)
 			break;
 		tokens.items = mem_grow(tokens.items, (tokens.count + 1) * sizeof(*tokens.items));
 		tokens.items[tokens.count++] = token;
@@ -29,8 +29,8 @@ void tokens_clear(struct tokens *tokens)
 
 bool tokens_is_word(const struct tokens *tokens, size_t place, const char *word)
 {
-	return place < tokens->count && tokens->items[place].kind == SQL_WORD &&
-	       sql_token_is(&tokens->items[place], word);
+	return place < tokens->count && tokens->items[place].kind == SQL_LEX_WORD &&
+	       sql_lex_is(&tokens->items[place], word);
 }
 
 bool tokens_is_one_of(const struct tokens *tokens, size_t place, const char *const *words,
@@ -44,21 +44,21 @@ bool tokens_is_one_of(const struct tokens *tokens, size_t place, const char *con
 
 bool tokens_is_char(const struct tokens *tokens, size_t place, char c)
 {
-	return place < tokens->count && tokens->items[place].kind == SQL_OTHER &&
+	return place < tokens->count && tokens->items[place].kind == SQL_LEX_OTHER &&
 	       tokens->items[place].len == 1 && tokens->items[place].start[0] == c;
 }
 
 bool tokens_is_name(const struct tokens *tokens, size_t place)
 {
 	return place < tokens->count &&
-	       (tokens->items[place].kind == SQL_WORD || tokens->items[place].kind == SQL_QUOTED);
+	       (tokens->items[place].kind == SQL_LEX_WORD || tokens->items[place].kind == SQL_LEX_QUOTED);
 }
 
-static bool is_same(const struct sql_token *a, const struct sql_token *b)
+static bool is_same(const struct sql_lexeme *a, const struct sql_lexeme *b)
 {
 	if (a->kind != b->kind || a->len != b->len)
 		return false;
-	return a->kind == SQL_WORD ? strncasecmp(a->start, b->start, a->len) == 0
+	return a->kind == SQL_LEX_WORD ? strncasecmp(a->start, b->start, a->len) == 0
 				   : memcmp(a->start, b->start, a->len) == 0;
 }
 

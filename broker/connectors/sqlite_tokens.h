@@ -8,7 +8,7 @@
 #include "broker/connectors/sqlite_text.h"
 
 struct tokens {
-	struct sql_token *items; /* into the text they were read from */
+	struct sql_lexeme *items; /* into the text they were read from */
 	size_t count;
 };
 

@@ -116,11 +116,11 @@ static char *distinct_sql(const struct catalog_table *table, size_t column)
 	struct buf sql = BUF_INIT;
 
 	buf_add_str(&sql, "SELECT DISTINCT ");
-	sql_add_name(&sql, table->columns[column].name);
+	sql_name(table->columns[column].name, &sql);
 	buf_add_str(&sql, " FROM ");
-	sql_add_name(&sql, table->name);
+	sql_name(table->name, &sql);
 	buf_add_str(&sql, " WHERE typeof(");
-	sql_add_name(&sql, table->columns[column].name);
+	sql_name(table->columns[column].name, &sql);
 	buf_addf(&sql, ") = 'text' LIMIT %d", VALUES_PER_COLUMN_MAX + 1);
 	return buf_take(&sql);
 }

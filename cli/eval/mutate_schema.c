@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "agents/query/metrics/expression.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/sql.h"
 
 enum key_use { USE_KEY, USE_REFERENCE, USE_COMPOSITE };
 

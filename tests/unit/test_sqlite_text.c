@@ -13,7 +13,7 @@ static void test_names_are_quoted_with_inner_quotes_doubled(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct buf out = BUF_INIT;
 
-		sql_add_name(&out, cases[i][0]);
+		sql_name(cases[i][0], &out);
 		assert_string_equal(buf_str(&out), cases[i][1]);
 		buf_clear(&out);
 	}
@@ -25,14 +25,14 @@ static char *tokens_of(const char *sql)
 	struct buf out = BUF_INIT;
 
 	for (;;) {
-		struct sql_token token = sql_next(&sql);
+		struct sql_lexeme token = sql_lex_next(&sql);
 		CLEANUP(mem_freep) char *name = NULL;
 
-		if (token.kind == SQL_END)
+		if (token.kind == SQL_LEX_END)
 			return buf_take(&out);
 		buf_add_char(&out, "ewqso"[token.kind]);
-		if (token.kind == SQL_WORD || token.kind == SQL_QUOTED) {
-			name = sql_token_name(&token);
+		if (token.kind == SQL_LEX_WORD || token.kind == SQL_LEX_QUOTED) {
+			name = sql_lex_name(&token);
 			buf_addf(&out, "[%s]", name);
 		}
 	}
@@ -75,13 +75,13 @@ static void test_tokens_end_where_the_database_ends_them(void **state)
 static void test_a_tail_is_blank_or_it_is_not(void **state)
 {
 	(void)state;
-	assert_true(sql_is_blank(""));
-	assert_true(sql_is_blank(" ; ;; -- DROP\n /* DELETE */"));
-	assert_true(sql_is_blank("\xEF\xBB\xBF; \xEF\xBB\xBF")); /* as SQLite reads it */
-	assert_false(sql_is_blank("\xEF\xBB\xBE"));
-	assert_false(sql_is_blank("; a"));
-	assert_false(sql_is_blank("'"));
-	assert_false(sql_is_blank("*/"));
+	assert_true(sql_lex_is_blank(""));
+	assert_true(sql_lex_is_blank(" ; ;; -- DROP\n /* DELETE */"));
+	assert_true(sql_lex_is_blank("\xEF\xBB\xBF; \xEF\xBB\xBF")); /* as SQLite reads it */
+	assert_false(sql_lex_is_blank("\xEF\xBB\xBE"));
+	assert_false(sql_lex_is_blank("; a"));
+	assert_false(sql_lex_is_blank("'"));
+	assert_false(sql_lex_is_blank("*/"));
 }
 
 static char *joins_of(const char *sql)

@@ -1,6 +1,7 @@
 /*
  * SQL as tokens, and SQLite's (https://www.sqlite.org/lang.html) written again for a PostgreSQL
- * parser. Pure.
+ * parser. Strict, with places, in two dialects; where only the ends of tokens matter, see base/sql.h.
+ * Pure.
  */
 #ifndef AGENTS_QUERY_SQL_SCAN_H
 #define AGENTS_QUERY_SQL_SCAN_H

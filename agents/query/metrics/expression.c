@@ -71,28 +71,6 @@ bool expr_has_aggregate(const struct expr *expr)
 	return false;
 }
 
-void sql_name(const char *name, struct buf *out)
-{
-	buf_add_char(out, '"');
-	for (; *name; name++) {
-		if (*name == '"')
-			buf_add_char(out, '"');
-		buf_add_char(out, *name);
-	}
-	buf_add_char(out, '"');
-}
-
-void sql_text(const char *text, struct buf *out)
-{
-	buf_add_char(out, '\'');
-	for (; *text; text++) {
-		if (*text == '\'')
-			buf_add_char(out, '\'');
-		buf_add_char(out, *text);
-	}
-	buf_add_char(out, '\'');
-}
-
 bool expr_is_ranked(const struct expr *expr)
 {
 	static const char *const names[] = {"median", "percentile_cont", "percentile_disc",

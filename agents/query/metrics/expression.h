@@ -27,6 +27,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/sql.h"
 
 #define EXPR_BYTES_MAX 4096 /* far above any definition a person can check */
 #define EXPR_DEPTH_MAX 32
@@ -100,10 +101,6 @@ bool expr_reserved_word(const char *word);
 bool expr_is_atom(const struct expr *expr); /* needs parentheses nowhere */
 /* As one operand of AND: in parentheses unless it binds at least as tightly. */
 void expr_write_operand(const struct expr *expr, const struct expr_writer *writer, struct buf *out);
-
-/* Quoting, the only way into SQL: "name" with doubled quotes; 'text' with doubled quotes. */
-void sql_name(const char *name, struct buf *out);
-void sql_text(const char *text, struct buf *out);
 
 /* A column outside of every aggregate, where it would be the value of some row; NULL when none is.
  */

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/crypto.h"
 #include "base/mem.h"
+#include "base/sql.h"
 
 #define PERIOD_START ":period_start"
 #define PERIOD_END ":period_end"
@@ -269,43 +270,20 @@ char *verified_stale(const struct json *query, const struct json *model, const c
 
 /* ---- the period ---- */
 
-/* Behind a string, quoted name or comment that begins here; at itself when none does. */
-static const char *skip_text(const char *at)
-{
-	const char *end;
-	char close = *at == '[' ? ']' : *at;
-
-	if (at[0] == '-' && at[1] == '-')
-		return at + strcspn(at, "\n");
-	if (at[0] == '/' && at[1] == '*') {
-		end = strstr(at + 2, "*/");
-		return end ? end + 2 : at + strlen(at);
-	}
-	if (*at != '\'' && *at != '"' && *at != '`' && *at != '[')
-		return at;
-	end = strchr(at + 1, close);
-	return end ? end + 1 : at + strlen(at);
-}
-
 /* The next parameter of SQL (":name", "?", "@name", "$name"), or NULL; *ret_len with its mark. */
 static const char *next_parameter(const char *sql, size_t *ret_len)
 {
-	while (*sql) {
-		const char *behind = skip_text(sql);
+	struct sql_lexeme lexeme;
 
-		if (behind != sql) {
-			sql = behind;
-		} else if (is_name_byte(*sql)) {
-			while (is_name_byte(*sql) || *sql == '$') /* "a$b" is one name */
-				sql++;
-		} else if (strchr(":?@$", *sql)) {
-			*ret_len = 1;
-			while (is_name_byte(sql[*ret_len]))
-				++*ret_len;
-			return sql;
-		} else {
-			sql++;
-		}
+	while ((lexeme = sql_lex_next(&sql)).kind != SQL_LEX_END) {
+		bool mark = lexeme.kind == SQL_LEX_OTHER && strchr(":?@", *lexeme.start) != NULL;
+
+		if (!mark && !(lexeme.kind == SQL_LEX_WORD && *lexeme.start == '$'))
+			continue;
+		*ret_len = 1;
+		while (is_name_byte(lexeme.start[*ret_len]))
+			++*ret_len;
+		return lexeme.start;
 	}
 	return NULL;
 }
