@@ -9,10 +9,10 @@
 
 static enum time_bucket bucket_of(enum period_unit unit)
 {
-	static const enum time_bucket buckets[] = {BUCKET_NONE,	  BUCKET_DAY,	  BUCKET_WEEK,
-						   BUCKET_MONTH,  BUCKET_QUARTER, BUCKET_YEAR,
-						   BUCKET_WEEKDAY,
-						   BUCKET_FISCAL_QUARTER, BUCKET_FISCAL_YEAR};
+	static const enum time_bucket buckets[] = {
+		BUCKET_NONE,	   BUCKET_DAY,	BUCKET_WEEK,	BUCKET_MONTH,
+		BUCKET_QUARTER,	   BUCKET_YEAR, BUCKET_WEEKDAY, BUCKET_FISCAL_QUARTER,
+		BUCKET_FISCAL_YEAR};
 
 	return buckets[unit];
 }
@@ -468,6 +468,62 @@ static bool shape_top_of_each(struct draft *draft, const struct model_metric *me
 	return true;
 }
 
+static bool has_subject(const struct draft *draft)
+{
+	for (size_t i = 0; i < draft->items.count; i++)
+		if (draft->roles.parts[i].role == ROLE_DIM && draft->roles.parts[i].subject)
+			return true;
+	return false;
+}
+
+static char *each_text(const struct draft *draft, const struct query_dimension *dimension)
+{
+	const struct model_field *field = model_field(draft->input->model, dimension->field);
+
+	if (dimension->bucket != BUCKET_NONE)
+		return mem_format("in each %s", time_bucket_name(dimension->bucket));
+	return mem_format("in each %s", field != NULL ? field->label : dimension->field);
+}
+
+static bool ask_within(struct draft *draft)
+{
+	struct json *choices = choices_new();
+
+	choices_add(choices, "all", "in all");
+	for (size_t i = 0; i < draft->query->dimension_count; i++) {
+		const struct query_dimension *dimension = &draft->query->dimensions[i];
+		CLEANUP(mem_freep) char *label = each_text(draft, dimension);
+
+		choices_add(choices, dimension->field, label);
+	}
+	draft_ask_part(draft, "within", choices);
+	return draft_ask(draft, mem_format("%lld in all, or in each of something?",
+					   (long long)draft->roles.limit));
+}
+
+/* "by region, top 2, for each month": two in all, or two in each month? Neither is said. Settled:
+ * it is asked, or an answer has said in each of what. */
+static bool settles_within(struct draft *draft, const struct model_metric *metric, bool desc,
+			   bool *ret_ok)
+{
+	const char *choice = draft_choice(draft, "within");
+
+	if (draft->roles.limit == 0 || draft->query->dimension_count < 2 || has_subject(draft) ||
+	    (choice != NULL && strcmp(choice, "all") == 0))
+		return false;
+	for (size_t i = 0; choice != NULL && i < draft->query->dimension_count; i++) {
+		if (strcmp(draft->query->dimensions[i].field, choice) != 0)
+			continue;
+		metric_query_add_within(draft->query, choice);
+		draft->query->top.count = draft->roles.limit;
+		metric_query_add_order(draft->query, metric->name, desc);
+		*ret_ok = true;
+		return true;
+	}
+	*ret_ok = ask_within(draft);
+	return true;
+}
+
 static bool shape_sort(struct draft *draft)
 {
 	size_t sort = roles_nth(&draft->roles, &draft->items, ROLE_SORT, 0);
@@ -493,7 +549,7 @@ static bool shape_super(struct draft *draft)
 {
 	const struct model_metric *metric = NULL;
 	const struct model_field *field = NULL;
-	bool desc = true;
+	bool desc = true, ok = true;
 	bool change = draft->roles.compare && (draft->query->compare.set || draft->query->stepwise);
 
 	if (draft->roles.super == SUPER_NONE && !draft->roles.sorted)
@@ -513,6 +569,8 @@ static bool shape_super(struct draft *draft)
 		return ask_dimension(draft, "dimension", false, "The highest or lowest of what?");
 	if (is_top_of_each(draft))
 		return shape_top_of_each(draft, metric, desc);
+	if (settles_within(draft, metric, desc, &ok))
+		return ok;
 	metric_query_add_order(draft->query, change ? "change" : metric->name, desc);
 	draft->query->limit = draft->roles.limit;
 	if (draft->roles.limit == 0 && !draft->roles.sorted)

@@ -72,7 +72,12 @@ static bool only_qualifies(const struct walk *walk, size_t i)
 /* "by region and month": a dimension listed behind another. */
 static bool continues_group(const struct walk *walk, size_t i)
 {
+	const struct item *next = walk_item(walk, i + 1);
+
 	if (walk->group_last == NO_ITEM || i == 0)
+		return false;
+	/* "opened per month and closed per month": another date, not another grouping */
+	if (next != NULL && (item_is_op(next, OPW_GROUP) || item_is_op(next, OPW_PER)))
 		return false;
 	if (walk_joint(walk, i - 1))
 		return walk->group_last + 2 == i;
@@ -189,7 +194,11 @@ static void walk_model(struct walk *walk, size_t i)
 	}
 
 	if (walk->roles->parts[i].role == ROLE_VALUE) {
-		if (is_asked_for(walk, i))
+		bool each = walk->group_open || walk->per_open;
+
+		if (each && walk->roles->parts[i].qualifier == i + 1)
+			return; /* "each AI employee": the noun is what is grouped by */
+		if (is_asked_for(walk, i) || each)
 			walk_bad(walk, i, "it is a value, and it is not said of what");
 		walk->group_open = false;
 		walk->per_open = false;
