@@ -38,8 +38,8 @@ static const char *const migrations[] = {
 	" STRICT, WITHOUT ROWID;"
 	"CREATE INDEX approvals_sub ON approvals (sub, state);"
 	"CREATE INDEX approvals_expires ON approvals (expires);",
-	"CREATE INDEX approvals_rule ON approvals (rule);"
-	"CREATE INDEX approvals_created ON approvals (created, id);",
+	("CREATE INDEX approvals_rule ON approvals (rule);"
+	 "CREATE INDEX approvals_created ON approvals (created, id);"),
 };
 
 static int read_state(struct token_store *store, bool *ret_found, struct err *err)
