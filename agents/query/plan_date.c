@@ -30,6 +30,51 @@ static const struct model_field *only_time_field(const struct draft *draft)
 	return only;
 }
 
+static bool counts_with(const struct draft *draft, const struct model_dataset *dataset)
+{
+	for (size_t i = 0; i < draft->metric_count; i++) {
+		const struct model_metric *metric = draft->metrics[i];
+		const struct model_field *own =
+			metric->time != NULL ? model_field(draft->input->model, metric->time)
+					     : NULL;
+
+		if (metric->dataset == dataset || (own != NULL && own->dataset == dataset))
+			return true;
+	}
+	return false;
+}
+
+/* Does another word of the question speak of the dataset: its noun, or one of its fields? */
+static bool speaks_of(const struct draft *draft, const struct model_dataset *dataset)
+{
+	for (size_t i = 0; i < draft->items.count; i++) {
+		const struct item *item = &draft->items.list[i];
+
+		for (size_t j = 0; j < item->reading_count; j++) {
+			const struct reading *reading = &item->readings[j];
+
+			if (reading->dataset == dataset ||
+			    (reading->field != NULL && !reading->field->is_time &&
+			     reading->field->dataset == dataset))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* "issues due in September", where only projects are due: of the issues it is not said. */
+static bool check_bearer(struct draft *draft, const struct model_field *field)
+{
+	if (draft->metric_count == 0 || counts_with(draft, field->dataset) ||
+	    speaks_of(draft, field->dataset))
+		return true;
+	return draft_refuse(
+		draft, "period",
+		mem_format("\"%s\" is a date of %s, which the question does not name.",
+			   field->label, field->dataset->label),
+		mem_format("Say of which %s, or ask without that date.", field->dataset->label));
+}
+
 /* The date that the question names; NULL when it names none. */
 static bool named_date(struct draft *draft, const struct model_field **ret_field)
 {
@@ -52,7 +97,7 @@ static bool named_date(struct draft *draft, const struct model_field **ret_field
 		first = field;
 	}
 	*ret_field = first;
-	return true;
+	return first == NULL || check_bearer(draft, first);
 }
 
 /* The time field of the value's own dataset that the value is a name of: "closed", closed_on. */

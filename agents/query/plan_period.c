@@ -291,11 +291,28 @@ static bool one_stretch(struct draft *draft, const struct period *a, const struc
 	return set_one(draft, &both);
 }
 
+/* "Q2 plus Q3", "Q2 and Q3 combined": one figure for both. */
+static bool asks_sum(const struct draft *draft)
+{
+	static const char *const words[] = {"plus",	"combined", "altogether",
+					    "together", "sum",	    NULL};
+
+	for (size_t i = 0; i < draft->sentence.count; i++)
+		if (word_in(&draft->sentence.items[i], words))
+			return true;
+	return false;
+}
+
 static bool two_periods(struct draft *draft, size_t a, size_t b)
 {
 	struct period first = draft->items.list[a].period;
 	struct period second = draft->items.list[b].period;
+	bool turned =
+		first.has_from && second.has_from && date_compare(second.from, first.from) < 0;
 
+	if (!draft->roles.compare && asks_sum(draft) && joined(draft, a, b))
+		return turned ? one_stretch(draft, &second, &first)
+			      : one_stretch(draft, &first, &second);
 	if (by_time(draft) && !draft->roles.compare && joined(draft, a, b))
 		return one_stretch(draft, &first, &second);
 	if (!joined(draft, a, b) || first.all || second.all)

@@ -244,8 +244,18 @@ static bool has_period(const struct walk *walk)
 	return false;
 }
 
+/* The other side of "opened and closed", "opened versus closed": a date and nothing else. */
+static bool beside_date(const struct walk *walk, size_t joint, size_t other)
+{
+	const struct item *item = walk_item(walk, other);
+
+	return item != NULL && walk_item(walk, joint) != NULL &&
+	       (walk_joint(walk, joint) || item_is_op(walk_item(walk, joint), OPW_COMPARE)) &&
+	       item_has_time(item) && !item_is_value(item);
+}
+
 /* Is the name of a date meant as one: "closed last month", "closed by month", "In May, how many
- * were closed"? */
+ * were closed", "opened and closed issues"? */
 static bool meant_as_date(const struct walk *walk, size_t i)
 {
 	const struct item *next = walk_item(walk, i + 1);
@@ -255,6 +265,8 @@ static bool meant_as_date(const struct walk *walk, size_t i)
 		return true;
 	if (next != NULL && second != NULL && second->kind == ITEM_UNIT &&
 	    (item_is_op(next, OPW_GROUP) || item_is_op(next, OPW_PER)))
+		return true;
+	if ((i >= 2 && beside_date(walk, i - 1, i - 2)) || beside_date(walk, i + 1, i + 2))
 		return true;
 	return behind_happening(walk, i) && has_period(walk);
 }
