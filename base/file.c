@@ -9,6 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/give_way.h"
+
+#define READ_BYTES 65536
+
 static int open_regular(int dir_fd, const char *name, struct stat *ret_stat, struct err *err)
 {
 	/* O_NONBLOCK: opening a FIFO put in its place must not hang. */
@@ -32,13 +36,24 @@ static int open_regular(int dir_fd, const char *name, struct stat *ret_stat, str
 	return fd;
 }
 
+/* What the file is long at first, and a byte that says that there is no more. */
+static void make_room(struct buf *out, const struct stat *stat, size_t max)
+{
+	size_t wanted = stat->st_size < 0 ? 0 : (size_t)stat->st_size;
+
+	buf_reserve(out, (wanted < max ? wanted : max) + 1);
+}
+
 static int read_all(int fd, const char *name, size_t max, struct buf *out, struct err *err)
 {
-	char bytes[16384];
+	char bytes[READ_BYTES];
 	size_t start = out->len;
 
 	for (;;) {
 		ssize_t got = read(fd, bytes, sizeof(bytes));
+
+		if (got == (ssize_t)sizeof(bytes))
+			give_way(); /* a large one */
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -54,15 +69,20 @@ static int read_all(int fd, const char *name, size_t max, struct buf *out, struc
 
 int file_read_at(int dir_fd, const char *name, size_t max, struct buf *out, struct err *err)
 {
-	CLEANUP(buf_clear) struct buf bytes = BUF_INIT;
 	CLEANUP(fd_closep) int fd = -1;
+	size_t before = out->len;
 	struct stat stat;
 
 	fd = open_regular(dir_fd, name, &stat, err);
-	if (fd < 0 || read_all(fd, name, max, &bytes, err) < 0)
+	if (fd < 0)
 		return -1;
-	buf_add(out, buf_str(&bytes), bytes.len);
-	return 0;
+	make_room(out, &stat, max);
+	if (read_all(fd, name, max, out, err) == 0)
+		return 0;
+	out->len = before; /* untouched on failure */
+	if (out->bytes != NULL)
+		out->bytes[before] = '\0';
+	return -1;
 }
 
 int file_write_all(int fd, const void *bytes, size_t len, struct err *err)

@@ -130,10 +130,15 @@ struct json *json_get_mut(struct json *object, const char *key)
 	return NULL;
 }
 
+/* The first byte first: most names differ there, and most look-ups pass many names. */
 const struct json *json_get(const struct json *object, const char *key)
 {
-	json_each(child, object) if (json_key(child) != NULL &&
-				     strcmp(json_key(child), key) == 0) return child;
+	const cJSON *child = object != NULL ? node_of_const(object)->child : NULL;
+
+	for (; child != NULL; child = child->next)
+		if (child->string != NULL && child->string[0] == key[0] &&
+		    strcmp(child->string, key) == 0)
+			return json_of_const(child);
 	return NULL;
 }
 
@@ -279,7 +284,7 @@ int json_want_array(const struct json *object, const char *key, const struct jso
 
 static bool listed(const char *key, const char *const *keys)
 {
-	while (*keys != NULL && strcmp(*keys, key) != 0)
+	while (*keys != NULL && ((*keys)[0] != key[0] || strcmp(*keys, key) != 0))
 		keys++;
 	return *keys != NULL;
 }

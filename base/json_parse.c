@@ -32,12 +32,14 @@ static char peek(struct scan *scan)
 
 static cJSON *new_node(const struct scan *scan, int type)
 {
-	cJSON *node = cJSON_CreateNull();
+	cJSON *node = scan_take(scan, sizeof(*node));
 
-	if (node == NULL)
+	if (node == NULL) {
 		scan_fail_memory(scan);
-	else
-		node->type = type;
+		return NULL;
+	}
+	memset(node, 0, sizeof(*node));
+	node->type = type;
 	return node;
 }
 
@@ -47,7 +49,7 @@ static cJSON *read_string_value(struct scan *scan)
 	cJSON *node = text != NULL ? new_node(scan, cJSON_String) : NULL;
 
 	if (node == NULL) {
-		cJSON_free(text);
+		scan_drop(scan, text);
 		return NULL;
 	}
 	node->valuestring = text;
@@ -124,18 +126,18 @@ static int read_member(struct scan *scan, cJSON *object)
 	if (peek(scan) != '"')
 		return scan_fail_found(scan, "a member name in quotes");
 	name_at = scan->at;
-	name = scan_string(scan);
+	name = scan_name(scan);
 	if (name == NULL)
 		return -1;
 	if (peek(scan) != ':') {
 		scan_fail_found(scan, "':'");
-		cJSON_free(name);
+		scan_drop(scan, name);
 		return -1;
 	}
 	scan->at++;
 	child = read_value(scan);
 	if (child == NULL) {
-		cJSON_free(name);
+		scan_drop(scan, name);
 		return -1;
 	}
 	child->string = name;
@@ -144,13 +146,25 @@ static int read_member(struct scan *scan, cJSON *object)
 	return 0;
 }
 
+/* As our own programs write them: then no two are the same, and that is seen in one pass. */
+static bool is_ascending(const cJSON *object)
+{
+	const cJSON *last = object->child;
+
+	for (const cJSON *next = last->next; next != NULL; last = next, next = next->next)
+		if (strcmp(last->string, next->string) >= 0)
+			return false;
+	return true;
+}
+
 /* The second member of the first pair with one name, or NULL. */
 static const cJSON *duplicate_by_pairs(const cJSON *object)
 {
 	for (const cJSON *later = object->child; later != NULL; later = later->next)
 		for (const cJSON *earlier = object->child; earlier != later;
 		     earlier = earlier->next)
-			if (strcmp(earlier->string, later->string) == 0)
+			if (earlier->string[0] == later->string[0] &&
+			    strcmp(earlier->string, later->string) == 0)
 				return later;
 	return NULL;
 }
@@ -172,6 +186,8 @@ static int check_names(const struct scan *scan, const cJSON *object, size_t coun
 	const cJSON **members = NULL;
 	const cJSON *again;
 
+	if (is_ascending(object))
+		return 0;
 	if (count <= PAIRWISE_MAX) {
 		again = duplicate_by_pairs(object);
 	} else {
@@ -201,6 +217,12 @@ static int read_members(struct scan *scan, cJSON *object)
 	return more < 0 ? -1 : check_names(scan, object, count);
 }
 
+static void drop_tree(const struct scan *scan, cJSON *tree)
+{
+	if (scan->arena == NULL)
+		cJSON_Delete(tree);
+}
+
 static cJSON *read_container(struct scan *scan, int type)
 {
 	char close = type == cJSON_Array ? ']' : '}';
@@ -218,7 +240,7 @@ static cJSON *read_container(struct scan *scan, int type)
 		done = (type == cJSON_Array ? read_elements : read_members)(scan, container);
 	scan->depth--;
 	if (done < 0) {
-		cJSON_Delete(container);
+		drop_tree(scan, container);
 		return NULL;
 	}
 	return container;
@@ -248,10 +270,10 @@ static cJSON *read_value(struct scan *scan)
 	}
 }
 
-int json_parse(const char *bytes, size_t len, size_t len_max, struct json **ret_json,
-	       struct err *err)
+int scan_text(const char *bytes, size_t len, size_t len_max, struct arena *arena, cJSON **ret_root,
+	      struct err *err)
 {
-	struct scan scan = {bytes, bytes, NULL, 0, err};
+	struct scan scan = {bytes, bytes, NULL, 0, err, arena};
 	cJSON *root;
 
 	if (len > len_max || len > INT_MAX)
@@ -266,9 +288,20 @@ int json_parse(const char *bytes, size_t len, size_t len_max, struct json **ret_
 	skip_blanks(&scan);
 	if (scan.at != scan.end) {
 		scan_fail_found(&scan, "the end of the text");
-		cJSON_Delete(root);
+		drop_tree(&scan, root);
 		return -1;
 	}
+	*ret_root = root;
+	return 0;
+}
+
+int json_parse(const char *bytes, size_t len, size_t len_max, struct json **ret_json,
+	       struct err *err)
+{
+	cJSON *root;
+
+	if (scan_text(bytes, len, len_max, NULL, &root, err) < 0)
+		return -1;
 	*ret_json = json_of(root);
 	return 0;
 }

@@ -167,6 +167,17 @@ static int read_char(struct scan *scan, char **out)
 	return 0;
 }
 
+void *scan_take(const struct scan *scan, size_t size)
+{
+	return scan->arena != NULL ? arena_take(scan->arena, size) : cJSON_malloc(size);
+}
+
+void scan_drop(const struct scan *scan, void *memory)
+{
+	if (scan->arena == NULL)
+		cJSON_free(memory);
+}
+
 /* Bytes up to the closing quote, as an upper bound: decoding never makes a string longer. */
 static size_t raw_len(const struct scan *scan)
 {
@@ -181,14 +192,13 @@ static size_t raw_len(const struct scan *scan)
 	return (size_t)(at - scan->at);
 }
 
-/* scan->at is at the opening quote. The text is for cJSON_free(). */
-char *scan_string(struct scan *scan)
+/* Behind the opening quote, where escapes or other than ASCII come before the closing one. */
+static char *decode_string(struct scan *scan)
 {
 	char *text, *out;
 	int done = 0;
 
-	scan->at++;
-	text = out = cJSON_malloc(raw_len(scan) + 1);
+	text = out = scan_take(scan, raw_len(scan) + 1);
 	if (text == NULL)
 		return scan_fail_memory(scan), NULL;
 	while (done == 0) {
@@ -199,11 +209,52 @@ char *scan_string(struct scan *scan)
 		done = read_char(scan, &out);
 	}
 	if (done < 0) {
-		cJSON_free(text);
+		scan_drop(scan, text);
 		return NULL;
 	}
 	*out = '\0';
 	return text;
+}
+
+static char *copy_plain(const struct scan *scan, size_t len, bool is_name)
+{
+	char *text;
+
+	if (scan->arena != NULL)
+		return is_name ? arena_name(scan->arena, scan->at, len)
+			       : arena_text(scan->arena, scan->at, len);
+	text = cJSON_malloc(len + 1);
+	if (text != NULL) {
+		memcpy(text, scan->at, len);
+		text[len] = '\0';
+	}
+	return text;
+}
+
+static char *read_string(struct scan *scan, bool is_name)
+{
+	size_t plain;
+	char *text;
+
+	scan->at++;
+	plain = utf8_plain_len(scan->at, (size_t)(scan->end - scan->at));
+	if (scan->at + plain == scan->end || scan->at[plain] != '"')
+		return decode_string(scan);
+	text = copy_plain(scan, plain, is_name);
+	if (text == NULL)
+		return scan_fail_memory(scan), NULL;
+	scan->at += plain + 1;
+	return text;
+}
+
+char *scan_string(struct scan *scan)
+{
+	return read_string(scan, false);
+}
+
+char *scan_name(struct scan *scan)
+{
+	return read_string(scan, true);
 }
 
 static const char *skip_digits(const char *at, const char *end)

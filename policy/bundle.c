@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/give_way.h"
 #include "include/writ/limits.h"
 #include "policy/bundle_model.h"
+
+#define DIGEST_A_TURN (128u << 10)
 
 static int read_budget(const struct json *json, struct task_budget *budget, struct err *err)
 {
@@ -146,6 +149,7 @@ static int read_all(struct bundle *bundle, struct err *err)
 	const struct json *rules;
 	int64_t version;
 
+	bundle->source = json_doc_root(bundle->doc);
 	if (json_type(bundle->source) != JSON_OBJECT)
 		return err_set(err, ERR_INVALID, "not an object");
 	if (json_want_int(bundle->source, "writ_bundle", BUNDLE_VERSION, BUNDLE_VERSION, &version,
@@ -169,15 +173,29 @@ static int read_all(struct bundle *bundle, struct err *err)
 	return 0;
 }
 
+static void read_digest(const char *bytes, size_t len, char digest[SHA256_HEX_LEN + 1])
+{
+	uint8_t hash[SHA256_LEN];
+	struct sha256 state;
+
+	sha256_init(&state);
+	for (size_t at = 0; at < len; at += DIGEST_A_TURN) {
+		sha256_add(&state, bytes + at, len - at < DIGEST_A_TURN ? len - at : DIGEST_A_TURN);
+		give_way();
+	}
+	sha256_end(&state, hash);
+	hex_write(hash, sizeof(hash), digest);
+}
+
 int bundle_read(const char *bytes, size_t len, struct bundle **ret_bundle, struct err *err)
 {
 	CLEANUP(bundle_freep) struct bundle *bundle = mem_alloc(sizeof(*bundle));
 
 	symbols_init(&bundle->symbols);
-	if (json_parse(bytes, len, BUNDLE_BYTES_MAX, &bundle->source, err) < 0 ||
+	if (json_doc_parse(bytes, len, BUNDLE_BYTES_MAX, &bundle->doc, err) < 0 ||
 	    read_all(bundle, err) < 0)
 		return err_wrap(err, "bundle");
-	sha256_hex(bytes, len, bundle->digest);
+	read_digest(bytes, len, bundle->digest);
 	*ret_bundle = TAKE(bundle);
 	return 0;
 }
@@ -186,8 +204,11 @@ void bundle_free(struct bundle *bundle)
 {
 	if (bundle == NULL)
 		return;
-	for (size_t i = 0; i < bundle->rule_count; i++)
+	for (size_t i = 0; i < bundle->rule_count; i++) {
 		rule_clear(&bundle->rules[i]);
+		if (i % RULES_A_TURN == 0)
+			give_way();
+	}
 	for (size_t i = 0; i < bundle->agent_count; i++)
 		mem_free(bundle->agents[i].hands_to);
 	for (size_t i = 0; i < bundle->function_set_count; i++)
@@ -199,7 +220,7 @@ void bundle_free(struct bundle *bundle)
 	mem_free(bundle->agents);
 	mem_free(bundle->functions);
 	symbols_clear(&bundle->symbols);
-	json_free(bundle->source);
+	json_doc_free(bundle->doc);
 	mem_free(bundle);
 }
 

@@ -157,11 +157,12 @@ int bundle_conditions_read(struct rule *rule, const struct json *json, struct er
 {
 	const struct json *places = json_get(json, "places");
 	struct reading reading = {rule, json_str(places), true};
+	struct condition all[CONDITION_KIND_COUNT + 2 * RULE_MATCHERS_MAX]; /* few are there */
 
-	rule->conditions =
-		mem_array(CONDITION_KIND_COUNT + rule->attribute_count + rule->argument_count,
-			  sizeof(*rule->conditions));
+	rule->conditions = all;
 	conditions_each(json, rule->effect == EFFECT_ALLOW, take, &reading);
+	rule->conditions = mem_array(rule->condition_count, sizeof(*rule->conditions));
+	memcpy(rule->conditions, all, rule->condition_count * sizeof(*rule->conditions));
 	if ((places != NULL && reading.places == NULL) || !reading.sound ||
 	    (reading.places != NULL && *reading.places != '\0'))
 		return err_set(err, ERR_INVALID,

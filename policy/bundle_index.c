@@ -5,7 +5,10 @@
  */
 #include <stdlib.h>
 
+#include "base/give_way.h"
 #include "policy/bundle_model.h"
+
+#define INDEX_A_TURN 256
 
 struct pair {
 	uint64_t key;
@@ -118,20 +121,28 @@ int bundle_index_build(struct bundle *bundle, struct err *err)
 	for (size_t i = 0; i < bundle->rule_count; i++) {
 		const struct rule *rule = &bundle->rules[i];
 
+		if (i % INDEX_A_TURN == 0)
+			give_way();
 		total += (rule->agents_all ? 1 : rule->agents.count) *
 			 (rule->tools_all ? 1 : rule->tools.count);
 		if (total > BUNDLE_INDEX_MAX)
 			return err_set(err, ERR_LIMIT, "rules name over %u pairs of agent and tool",
 				       BUNDLE_INDEX_MAX);
 	}
-	for (size_t i = 0; i < bundle->rule_count; i++)
+	for (size_t i = 0; i < bundle->rule_count; i++) {
+		if (i % INDEX_A_TURN == 0)
+			give_way();
 		list_rule(&pairs, &bundle->rules[i], i);
+	}
 	if (pairs.count > 0)
 		qsort(pairs.items, pairs.count, sizeof(*pairs.items), compare_pairs);
 	make_spans(&bundle->index, &pairs);
 	bundle->index.who = mem_array(pairs.count, sizeof(*bundle->index.who));
-	for (size_t i = 0; i < pairs.count; i++)
+	for (size_t i = 0; i < pairs.count; i++) {
+		if (i % INDEX_A_TURN == 0)
+			give_way();
 		bundle->index.who[i] = rule_who(&bundle->rules[bundle->index.rules[i]]);
+	}
 	mem_free(pairs.items);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #ifndef POLICY_BUNDLE_MODEL_H
 #define POLICY_BUNDLE_MODEL_H
 
+#include "base/json_doc.h"
 #include "policy/json_path.h"
 #include "policy/matcher.h"
 #include "policy/policy.h"
@@ -108,6 +109,8 @@ struct rule_data {
 	const struct json *require;
 };
 
+#define RULES_A_TURN 32 /* are read, or freed, in a tenth of a millisecond */
+
 struct rule {
 	const char *id;
 	const char *at;
@@ -166,7 +169,8 @@ struct function_set {
 
 struct bundle {
 	char digest[SHA256_HEX_LEN + 1];
-	struct json *source; /* owns every text below */
+	struct json_doc *doc;	   /* owned; owns every text below */
+	const struct json *source; /* its root */
 	struct symbols symbols;
 	struct bundle_agent *agents; /* ascending by name */
 	size_t agent_count;
@@ -227,7 +231,8 @@ void rule_data_clear(struct rule_data *data);
 /* bundle_restrict.c */
 MUST_CHECK int bundle_restrict_read(const struct json *json, struct rule_data *data,
 				    struct err *err);
-int policy_mask_rank(const char *mask); /* a stricter one is higher; 0: there is none of that name */
+int policy_mask_rank(
+	const char *mask); /* a stricter one is higher; 0: there is none of that name */
 
 /* bundle_conditions.c; the rule is read already. places: "24:12 25:3 ...", one for each condition,
  * or absent */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "include/writ/limits.h"
+#include "base/give_way.h"
 #include "policy/condition.h"
 
 int bundle_functions_read(struct bundle *bundle, const struct json *lists, struct err *err)
@@ -139,6 +140,8 @@ int bundle_rules_read(struct bundle *bundle, const struct json *rules, struct er
 	{
 		struct rule *rule = &bundle->rules[bundle->rule_count++];
 
+		if (bundle->rule_count % RULES_A_TURN == 0)
+			give_way();
 		if (read_rule(bundle, json, rule, err) < 0)
 			return err_wrap(err, "rule %zu (%s)", bundle->rule_count,
 					rule->at == NULL ? "no position" : rule->at);
