@@ -28,12 +28,12 @@
 static const char *programs;
 static long rules, swaps;
 
-static char *make_scope(const char *timezone)
+static char *make_scope(const char *zone)
 {
 	struct buf text = BUF_INIT;
 
 	buf_addf(&text, "writ: 1\nscope: sales\nowner: team:sales-data\ntimezone: %s\nagents:\n",
-		 timezone);
+		 zone);
 	for (long i = 0; i < rules / AGENTS_OF + 1; i++)
 		buf_addf(&text,
 			 "  agent-%ld: {id: \"urn:agent:%ld\", role: query, token: 5m, per_task: "
@@ -110,9 +110,9 @@ static int64_t longest(const struct run *run, size_t from, size_t until)
 	return most;
 }
 
-static char *compile_one(struct fx *fx, const char *timezone)
+static char *compile_one(struct fx *fx, const char *zone)
 {
-	CLEANUP(mem_freep) char *scope = make_scope(timezone);
+	CLEANUP(mem_freep) char *scope = make_scope(zone);
 	CLEANUP(mem_freep) char *path = mem_format("%s/state/config/policy/active", fx->path);
 	char line[128] = "";
 	FILE *file;
